@@ -178,12 +178,12 @@ class TestText:
         after = [({"id": n, "lang": "de"}, {"m": 3.0, "n": 0.5}) for n in range(8)]
         one, two = run_of(rows, columns), run_of(after, columns)
         assert words(one.compare(two).text(200)).endswith(
-            "adjusted p: that of Holm, over 2 metrics rows that would show a difference: of one comparison alone; among "
+            "adjusted p: Holm's, over 2 metrics rows that would show a difference: of one comparison alone; among "
             "several it takes more margin: 0.03 of the width of a scale, 0.12 for m"
         )
-        assert (
-            "adjusted p: twice that of Holm, over 2 metrics, and apart from that over 2 slices of metrics"
-        ) in one.compare(two, by="lang").text(200)
+        assert ("adjusted p: twice Holm's, over 2 metrics and separately over 2 slices of metrics") in one.compare(
+            two, by="lang"
+        ).text(200)
 
     def test_slices_that_look_clear_tell_why_they_are_not(self) -> None:
         values = [0.2, 0.3] * 15

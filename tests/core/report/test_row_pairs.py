@@ -146,14 +146,14 @@ class TestRefused:
     def test_an_id_of_two_questions_in_one_run(self) -> None:
         before = rows({"id": 1, "question": "Who?"}, {"id": 2}, {"id": "1", "question": "When?"}, name="old")
         assert refused(before, by_id([0.5])) == (
-            "old: the id '1' stands in old.jsonl, line 1 and in old.jsonl, line 3, with different questions ('Who?' and 'When?'): "
+            "old: the id '1' is in old.jsonl, line 1 and in old.jsonl, line 3, with different questions ('Who?' and 'When?'): "
             "give each row its own id"
         )
 
     def test_an_id_twice_without_questions(self) -> None:
         before = rows({"id": 1, "answer": "x"}, {"id": 1, "answer": "y"}, name="old")
         assert refused(before, by_id([0.5])) == (
-            "old: the id '1' stands in old.jsonl, line 1 and in old.jsonl, line 2, and without a question it is not known "
+            "old: the id '1' is in old.jsonl, line 1 and in old.jsonl, line 2, and without a question it is not known "
             "whether they are the same row: give each row its own id"
         )
 

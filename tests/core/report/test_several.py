@@ -63,7 +63,7 @@ class TestNumbers:
             assert [item.p_adjusted for item in family] == wanted
         from_first = compare_runs(runs, by="lang")
         assert [len(pair.slices) for pair in from_first.pairs] == [4, 4]
-        assert "adjusted p: that of Holm, over 6 differences of metrics between any two runs, and doubled" in " ".join(
+        assert "adjusted p: Holm's, over 6 differences of metrics between any two runs, and doubled" in " ".join(
             text_at(200, from_first).split()
         )
 
@@ -328,7 +328,7 @@ m, c: none of 40 pairs changed: with fewer than 6, chance cannot be ruled out; h
       difference of 0.03 (the margin) is not known, as pairs do not differ among each other
 
 mean: of the rows of a run that have a value; difference: of the rows that have a value in both runs
-adjusted p: that of Holm, over 3 differences of metrics between any two runs
+adjusted p: Holm's, over 3 differences of metrics between any two runs
 margin: 0.03 of the width of a scale"""
 
 MARKDOWN = """\

@@ -1,7 +1,7 @@
 """ragmetrics for Haystack.
 
 The classes live in ``haystack_integrations.components.evaluators.ragmetrics``, because Haystack loads saved pipelines from
-there without being told to trust it; this is the short way to import them.
+there without a setting to trust it; this is the short way to import them.
 """
 
 # ruff: noqa: F403, F405

@@ -401,7 +401,7 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
         answer, contexts: functions from a ``FinishedRun`` to the answer (a text or a message) and the contexts (texts or
             documents, one or a list), instead of the built-in ones. They are called in the background. If one raises or returns
             anything else, the field stays empty and the record says why.
-        config: LangChain config of the judging, such as callbacks that trace it; that of the chain is never used for it.
+        config: LangChain config of the judging, such as callbacks that trace it; the config of the chain is never used for it.
         sample_rate: share of the complete calls to judge, 0 to 1, or shares of metrics by name; the others become records with the
             status ``skipped``. Of calls with a ``session_id`` or ``thread_id`` in their metadata, whole sessions are chosen.
         seed: makes the choice of these repeatable.
@@ -480,8 +480,8 @@ class RagEvaluationCallback(RunWatcher, LiveEvaluation[EvaluationRecord, Score])
     def attached(self) -> Iterator[Self]:
         """Evaluate all chains that are called in this block, without a ``config``. The end of the block waits for the judging.
 
-        Calls in threads that do not carry the context of the block, such as those of a ``ThreadPoolExecutor``, are not seen. Of
-        two nested blocks, only the inner one counts.
+        Calls in threads that do not carry the context of the block, such as the threads of a ``ThreadPoolExecutor``, are not seen.
+        Of two nested blocks, only the inner one counts.
         """
         token = _attached.set(self)
         try:

@@ -95,7 +95,7 @@ class OpenEvals(Protocol):
 
 @with_arguments_of(as_langsmith_evaluator)
 def as_openevals(**arguments: Any) -> OpenEvals:
-    """Make an evaluator with the keyword signature of openevals. The arguments are those of ``as_langsmith_evaluator``.
+    """Make an evaluator with the keyword signature of openevals. The arguments are the same as for ``as_langsmith_evaluator``.
 
     ``evaluator(inputs=..., outputs=..., reference_outputs=..., context=...)`` gives ``{"key", "score", "comment", "metadata",
     "source_run_id"}``. Further keywords are fields of the sample, under any of their names.
@@ -190,7 +190,7 @@ def _project_id(client: Any, name: str, end: float) -> Any:
 
 
 class Judge:
-    """A metric that judges the values of LangSmith and openevals. The arguments are those of ``as_langsmith_evaluator``."""
+    """A metric that judges the values of LangSmith and openevals. The arguments are the same as for ``as_langsmith_evaluator``."""
 
     def __init__(
         self,

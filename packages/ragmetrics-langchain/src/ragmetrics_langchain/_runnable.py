@@ -109,7 +109,7 @@ class MetricRunnable(RunnableSerializable[Any, Score]):
             return self._call_with_config(cast("Any", self._score), input, config, run_type="chain", **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Score:  # noqa: A002  LangChain's name
-        """Score one sample without blocking the running loop. Arguments and errors are those of ``invoke``."""
+        """Score one sample without blocking the running loop. Arguments and errors are the same as for ``invoke``."""
         with judging():
             score: Score = await self._acall_with_config(
                 cast("Any", self._ascore), input, config, run_type="chain", **kwargs

@@ -15,7 +15,7 @@ in which LangChain calls it. To be awaited in place, it looks like a coroutine f
 the code of an object, and a hook has the code of one. If LangChain ever checked otherwise, hooks would merely go through the
 thread pool again.
 
-What a graph returns. A graph with a checkpointer returns its whole state, so the answer in it may be that of an earlier turn.
+What a graph returns. A graph with a checkpointer returns its whole state, so its answer may belong to an earlier turn.
 Its steps show which turn it belongs to: values in the input of the first step existed before, and values that no step returns were
 not written in this call.
 """

@@ -143,7 +143,7 @@ class Run:
         checked = {name: value for name, value in self.settings.items() if name not in OF_THE_RUN}
         evaluate([], self.metrics, **checked, progress=False)
         if isinstance(dataset, str | os.PathLike):
-            # the data sets of LlamaIndex are .json files, those of the core are not
+            # the data sets of LlamaIndex are .json files, the core's are not
             dataset = read(dataset) if Path(dataset).suffix == ".json" else Testset.load(dataset)
         samples = read_samples(islice(dataset, self.settings.get("limit")))
         self.rows = partial(asked_rows, samples, ask, who=who, workers=workers, record=on_error == "record")

@@ -306,7 +306,7 @@ class ContextRelevancyEvaluator(Refining, Graded):
     """How relevant the contexts are to the query, 0 to 1; replaces LlamaIndex's class of the same name.
 
     Contexts are packed in order into as few calls as the judge's context window allows; the best rating counts. Without a
-    ``refine_template`` your own ``eval_template``, or that of LlamaIndex for your parser, words every call.
+    ``refine_template`` your own ``eval_template``, or LlamaIndex's for your parser, words every call.
 
     Args:
         llm, on_error: as in ``MetricEvaluator``.
@@ -527,7 +527,7 @@ class PairwiseComparisonEvaluator(DropIn):
     """Whether the response is better than ``second_response``; replaces LlamaIndex's class of the same name.
 
     Score 1.0 and passing for the response, 0.0 and not passing for the second, 0.5 and neither for a tie. ``pairwise_source``
-    says which order decided: ``original``, ``flipped`` (the score is still that of the response) or ``neither``.
+    says which order decided: ``original``, ``flipped`` (the score still belongs to the response) or ``neither``.
 
     Args:
         llm, on_error: as in ``MetricEvaluator``.

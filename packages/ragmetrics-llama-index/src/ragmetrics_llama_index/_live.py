@@ -7,8 +7,8 @@ spans. So the handler listens to spans as well: whichever comes first counts, th
 The end of a query brings all that is needed: the question, and the response object that the user gets. LlamaIndex calls a
 handler inline and swallows its exceptions, so the handler only decides (is this the outermost query, is it in the sample) and
 hands the query over. The judges run with a mark in their context, so that their own queries are never evaluated. The tokens of
-a streaming answer pass through unchanged; the answer is judged when the user has read it to the end, that of a chat engine when
-the engine has written it into its history.
+a streaming answer pass through unchanged; the answer is judged when the user has read it to the end, the answer of a chat engine
+when the engine has written it into its history.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class QueryEvaluation:
 
     @property
     def scores(self) -> dict[str, Score]:
-        """The results as scores of the core. Only those of its metrics have a scale, evidence and usage."""
+        """The results as scores of the core. Only scores of its metrics have a scale, evidence and usage."""
         failed = {name: Score.failed(f"{type(error).__name__}: {error}") for name, error in self.errors.items()}
         return {**{name: score_of(result) for name, result in self.results.items()}, **failed}
 

@@ -202,7 +202,7 @@ class LlamaIndexLLM(Described[Ask, str], LLMBridge):
         return found
 
     def _has_async(self, model: Any) -> bool:
-        """Whether the asynchronous methods do more than call the synchronous ones, as those of ``CustomLLM`` do."""
+        """Whether the asynchronous methods do more than call the synchronous ones, as in ``CustomLLM``."""
         if not issubclass(type(model), CustomLLM) or own_predict(model) == "apredict":
             return True
         return overrides(type(model), CustomLLM, "achat" if model.metadata.is_chat_model else "acomplete")
@@ -348,7 +348,7 @@ class LlamaIndexEmbeddings(Described[list[str], list[list[float]]], EmbeddingsBr
         return model
 
     def _has_async(self, model: BaseEmbedding) -> bool:
-        """Whether the asynchronous methods do more than call the synchronous ones, as those of the base class do."""
+        """Whether the asynchronous methods do more than call the synchronous ones, as in the base class."""
         names = ("_aget_text_embedding", "_aget_text_embeddings")
         return any(overrides(type(model), BaseEmbedding, name) for name in names)
 

@@ -161,7 +161,7 @@ class AveragePrecision(Ranking):
 
 
 class NDCG(Ranking):
-    """Discounted cumulative gain / that of the ideal ranking, both cut at k.
+    """Discounted cumulative gain / the gain of the ideal ranking, both cut at k.
 
     Attributes:
         mode: how a grade of relevance becomes a gain; as a node is either expected or not, both modes give the same value.

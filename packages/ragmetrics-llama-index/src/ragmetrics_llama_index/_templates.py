@@ -44,7 +44,7 @@ class Slot:
             prompt. Empty: the variables are the inputs themselves.
         aliases: further variables that are filled in, but not shown.
         missing: the text for an input that is missing or empty.
-        adds_form: whether a template without instructions on how to reply gets those of the prompt.
+        adds_form: whether a template without instructions on how to reply gets the instructions of the prompt.
         one_text: whether the prompt is shown as one text, as LlamaIndex's own is, rather than as messages.
     """
 

@@ -72,7 +72,7 @@ SETTINGS = {
     "max_concurrency": Setting("the largest number of model calls at a time; 16 if not given", "N"),
 }
 OPTIONS = {"gates": "gate"}
-"""The settings whose option has a name other than that of the ini value."""
+"""The settings whose option has another name than the ini value."""
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -117,7 +117,7 @@ class Scorer:
 
         Args:
             row: a ``Sample``, or a mapping with its fields under any of the names that ``evaluate`` accepts.
-            metrics: metrics or their names; by default those of the marker.
+            metrics: metrics or their names; by default the metrics of the marker.
 
         Returns:
             the row with one score for each metric.

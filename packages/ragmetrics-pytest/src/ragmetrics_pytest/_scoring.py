@@ -257,7 +257,7 @@ class Call:
         item: the test.
         number: the number of the call within the test, from 1.
         rows: the rows, in any form that ``evaluate`` accepts.
-        metrics: metrics or their names; if empty, those of the marker.
+        metrics: metrics or their names; if empty, the metrics of the marker.
 
     Raises:
         InvalidInput: the rows or the metrics are invalid, or there are no rows.

@@ -1,7 +1,7 @@
 """The end of a session: join all scores into one run, decide the gates on it, and show the result.
 
 Strategy. ``Evaluation.gate`` and ``Evaluation.compare`` decide, based on intervals and coverage. This module decides only whether
-the session fails because of their results. Two kinds of gates stay undecided: those of metrics without a score in this session,
+the session fails because of their results. Two kinds of gates stay undecided: gates of metrics without a score in this session,
 and all gates if tests were chosen by their last outcome (``--lf``), because tests that failed last time do not represent all
 tests. Undecided gates are shown. They fail the session if the setting ``undecided`` says so. The two kinds above also fail it in
 continuous integration, where no person reads a warning.

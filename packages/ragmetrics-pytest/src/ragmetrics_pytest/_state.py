@@ -134,7 +134,7 @@ class Part:
         """Make the directory of this part.
 
         Raises:
-            pytest.fail.Exception: the directory above holds other files than those of sessions, which could be overwritten.
+            pytest.fail.Exception: the directory above holds files that are not from sessions, which could be overwritten.
         """
         top = self.path.parent.parent
         foreign = {path.name for path in top.iterdir()} - OWN if top.exists() else set()

@@ -442,7 +442,7 @@ def _remarks(calibration: Calibration) -> Iterator[str]:
     corrected = [item for item in calibration.metrics if item.corrected is not None]
     if any(item.labels < item.rows for item in corrected):
         yield (
-            "the corrected score is that of all rows with a score if the rows with a label were drawn at random, or have the "
+            "the corrected score holds for all rows with a score if the rows with a label were drawn at random, or have the "
             "weights that --suggest gives; labels of rows that were picked by hand make it wrong"
         )
     if any(item.verdicts and item.agreement is not None for item in corrected):

@@ -143,7 +143,7 @@ def _table(first: str, items: Sequence[MetricComparison], columns: Mapping[str, 
 
 
 def _bars(items: Sequence[MetricComparison]) -> Iterator[Bar | None]:
-    """Return each difference with its interval; those of one scale share an axis, which reaches at least to the margin."""
+    """Return each difference with its interval; differences on one scale share an axis, which reaches at least to the margin."""
     reach: dict[object, float] = {}
     for item in items:
         limits = item.interval[:2] if item.interval else ()
@@ -238,9 +238,9 @@ def remarks(comparison: ComparedRuns) -> Iterator[str]:
     }
     families = [count_of(count, what) for what, count in tests.items() if count]
     if len(families) == 2:
-        yield f"adjusted p: twice that of Holm, over {families[0]}, and apart from that over {families[1]} of metrics"
+        yield f"adjusted p: twice Holm's, over {families[0]} and separately over {families[1]} of metrics"
     elif sum(tests.values()) > 1:
-        yield f"adjusted p: that of Holm, over {families[0]}"
+        yield f"adjusted p: Holm's, over {families[0]}"
     if sum(tests.values()) > 1:
         yield "rows that would show a difference: of one comparison alone; among several it takes more"
     yield f"margin: {comparison.margin:g} of the width of a scale" + _margins(comparison)

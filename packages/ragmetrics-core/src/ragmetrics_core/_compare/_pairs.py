@@ -372,7 +372,7 @@ def _gathered(run: Run, *, by_id: bool) -> list[RunRow]:
 
 def _check_repeat(run: Run, there: RunRow, row: RunRow) -> None:
     """Check that two rows with the same id are the same row."""
-    where = f"{run.name}: the id {_quoted(row.id, LONGEST_NAME)} stands in {there.place} and in {row.place}"
+    where = f"{run.name}: the id {_quoted(row.id, LONGEST_NAME)} is in {there.place} and in {row.place}"
     if there.question != row.question:
         questions = " and ".join(_quoted(item.question) for item in (there, row))
         raise InvalidInput(f"{where}, with different questions ({questions}): give each row its own id")

@@ -202,7 +202,7 @@ class Plan(Result):
         elif self.pilots and not all(item.problem for item in self.metrics):
             yield Note("a pilot with two judgements of each row (`--repeats 2`) shows whether repeats pay", "repeats")
         if self.pilots:
-            yield Note("calls and dollars are those of one run of so many rows", "price")
+            yield Note("calls and dollars are for one run of so many rows", "price")
         else:
             yield Note("`ragmetrics evaluate DATA --dry-run` shows the calls and dollars of a row", "price")
 

@@ -257,7 +257,7 @@ def several_remarks(found: ComparedSeveral) -> Iterator[str]:
     yield from dict.fromkeys(f"not known: {text}" for pair in pairs for text in pair.unknown)
     yield from dict.fromkeys(f"note: {text}" for pair in pairs for text in pair.notes)
     yield "mean: of the rows of a run that have a value; difference: of the rows that have a value in both runs"
-    yield f"adjusted p: that of Holm, over {count_of(found.tests, 'difference')} of metrics between any two runs" + (
+    yield f"adjusted p: Holm's, over {count_of(found.tests, 'difference')} of metrics between any two runs" + (
         ", and doubled, as slices are another family" if pairs[0].by else ""
     )
     yield f"margin: {pairs[0].margin:g} of the width of a scale"

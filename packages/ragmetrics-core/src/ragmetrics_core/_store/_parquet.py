@@ -379,7 +379,7 @@ def _check_same(first: Path, other: Path, there: Head, here: Head) -> None:
 
 
 def types_of_row() -> dict[str, Any]:
-    """Return the types of the columns of a row, without those of its metadata and scores."""
+    """Return the types of the columns of a row, without the columns of its metadata and scores."""
     import pyarrow as pa  # noqa: PLC0415
 
     return {name: getattr(pa, kind)() for name, kind in OF_ROW.items()} | dict.fromkeys(LISTS, pa.list_(pa.string()))

@@ -44,7 +44,7 @@ class ReplyStoreContract:
 
     @staticmethod
     def key(number: int) -> bytes:
-        """A key, as long as those of real questions."""
+        """A key, as long as the keys of real questions."""
         return number.to_bytes(16, "big")
 
     def test_values_come_back_as_they_were(self, open_store: Callable[[], Any]) -> None:

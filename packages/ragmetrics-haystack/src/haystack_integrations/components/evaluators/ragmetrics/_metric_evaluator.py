@@ -50,7 +50,7 @@ def with_juror_models(metric: Metric, saved: Any) -> Metric:
 
 
 def _jurors(metric: Metric) -> Iterator[Metric]:
-    """Return the jurors that ask models, including those of a jury inside a jury."""
+    """Return the jurors that ask models, including the jurors of a jury inside a jury."""
     for part in metric.parts:
         yield from _jurors(part) if part.parts else [part]
 
@@ -106,13 +106,13 @@ OUTPUTS = {"score": float, "individual_scores": list[float], "results": list[dic
 class MetricEvaluator:
     """Scores rows with a metric. Rows are scored concurrently.
 
-    The inputs are those of the metric, each a list with one item per row: ``MetricEvaluator(ContextRecall())`` takes
+    The inputs are the inputs of the metric, each a list with one item per row: ``MetricEvaluator(ContextRecall())`` takes
     ``user_input``, ``reference`` and ``retrieved_contexts``. An optional input may be left out, or be None in some rows. Contexts
     are texts or documents, as retrievers give them.
 
     Args:
-        metric: any metric. If it has models, these are used: its ``HaystackLLM`` then takes the place of ``chat_generator``, and
-            its ``HaystackEmbeddings`` that of ``embedder``.
+        metric: any metric. If it has models, these are used: its ``HaystackLLM`` then replaces ``chat_generator``, and its
+            ``HaystackEmbeddings`` replaces ``embedder``.
         chat_generator: answers the metric's questions, if the metric has no LLM; by default OpenAI's.
         embedder: a text embedder or a document embedder, if the metric has no embedding model.
         progress_bar: show a progress bar on stderr, if that is a terminal.

@@ -355,7 +355,7 @@ class RowJudge:
         return evaluate(_samples(rows), metric, llm=llm, **self._settings).scores[metric.name]
 
     async def ajudge(self, rows: Sequence[Row], metric: Metric) -> Sequence[Score]:
-        """Score the rows without blocking the running loop. Arguments and errors are those of ``judge``."""
+        """Score the rows without blocking the running loop. Arguments and errors are the same as for ``judge``."""
         if not rows:
             return []
         in_loop = self._has_async and self._loop.is_here()

@@ -46,7 +46,7 @@ class RagmetricsTracer(Observer, Tracer):
         metrics: what to judge; each needs its own name.
         chat_generator: a judge for metrics without one: a chat generator, or any LLM of the core.
         embedder: an embedder of Haystack, or embeddings of the core, for metrics without one.
-        settings: those of ``LiveEvaluation``.
+        settings: the settings of ``LiveEvaluation``.
 
     Raises:
         InvalidInput: a setting is impossible, an item is not a metric, two metrics have the same name, or a metric asks an LLM and
