@@ -151,7 +151,7 @@ class TestBlind:
         page.keyboard.press("y")
         page.keyboard.press("s")
         assert page.locator("mark").count() == 5
-        assert page.locator(".seen-score .score").inner_text() == "0.333"
+        assert page.locator(".seen-score .score").inner_text().split() == ["▾", "poor", "0.333"]
         in_view = "(item) => item.getBoundingClientRect().bottom < innerHeight"
         assert page.locator(".seen-score .score").evaluate(in_view)
         page.get_by_role("button", name="show in the text").first.click()

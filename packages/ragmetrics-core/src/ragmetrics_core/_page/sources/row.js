@@ -30,10 +30,10 @@ function draw(row, record) {
 /** Buttons that copy the address of the row, and all that is known of it. */
 function copyButtons(row, record) {
   const link = () => location.href.split("#")[0] + addressOf(row).split("&")[0];
-  const json = () => JSON.stringify({ ...record, digests: undefined }, null, 2);
+  const json = () => JSON.stringify(exportedLine(row, record), null, 2);
   const told = el("span", { id: "copied", role: "status" });
   const button = (words, text, done) => el("button", { type: "button", class: "link", onclick: () => copy(text(), told, done) }, words);
-  return el("p", { class: "row-acts" }, button("Copy link", link, "The link is copied."), record ? button("Copy as JSON", json, "The row is copied.") : null, told);
+  return el("p", { class: "row-acts" }, button("Copy link", link, "The link is copied."), record ? button("Copy as JSON", json, record.cut ? "The row is copied, without contexts that are not in this file." : "The row is copied.") : null, told);
 }
 
 /** Copy a text; where the browser does not let a page do that, show it, selected. */
