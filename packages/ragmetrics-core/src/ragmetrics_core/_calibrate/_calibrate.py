@@ -34,12 +34,12 @@ from .._values._errors import InvalidInput, Setting
 from .._values._findings import findings_of
 from .._values._score import Score
 from ..statistics import Agreement, Measure, Threshold, agreement, annotator_alpha, corrected_mean, suggest
-from ..statistics._agreement import OF_VERDICTS, without_agreement
+from ..statistics._agreement import OF_VERDICTS, threshold_kappas, without_agreement
 from ..statistics._corrected import labels_alone
 from ..statistics._interval import difference_of_means, weighted_mean
 from ..statistics._labelled import FEWEST_LABELS, SURE, LabelledRows, effective_count, uncertainty, uneven
 from ..statistics._means import larger_rate_mid_p, mean_of
-from ._calibration import Calibration, ClaimCalibration, MetricCalibration, SliceCalibration
+from ._calibration import Calibration, ClaimCalibration, LabelledScore, MetricCalibration, SliceCalibration, turned
 from ._rows import HALF, MetricLabels, labels_in_force, metric_labels, parted_labels
 
 UNIT = (0.0, 1.0)
@@ -128,6 +128,8 @@ def _calibrated_metric(name: str, labels: Sequence[Label], run: Run, by: str | N
         blank,
         corrected=corrected_mean(judged.values, judged.labels, judged.weights, judged.clusters, judged.label_scale),
         agreement=measures,
+        beside=tuple(judged.beside(measures.threshold)),
+        kappas=judged.kappas(measures.threshold),
         slices=()
         if by is None or run.slices is None
         else tuple(judged.slices(run.slices, by, measures.threshold, several)),
@@ -164,7 +166,7 @@ class Judged:
         self.scale = common_scale(column.metric.scale, (column.scales[row] for row in self.rows))
         self.values = self.scores
         if own.verdicts and column.metric.higher_is_better is False:
-            self.values = [(sum(self.scale) if self.scale else 0.0) - value for value in self.scores]
+            self.values = [turned(value, self.scale) for value in self.scores]
         passing = [column.passing[row] for row in self.rows]
         self.verdicts = None if None in passing else [float(bool(passed)) for passed in passing]
         self.clusters = None if run.clusters is None else [run.clusters[row] for row in self.rows]
@@ -243,18 +245,46 @@ class Judged:
         hits, rest = (round(sum(errors[row] for row in part)) for part in (rows, others))
         return larger_rate_mid_p(hits, len(rows), rest, len(others)) <= (1 - confidence) / 2
 
+    def _judgements(self, threshold: Threshold | None) -> list[float] | None:
+        """Return what labels are compared with: 1 or 0 if they are pass or fail (None: unknown), otherwise the scores."""
+        if not self.own.verdicts:
+            return self.values
+        if self.verdicts is not None:
+            return self.verdicts
+        if threshold is not None:
+            return [float(value >= threshold.value) for value in self.values]
+        return self.values if set(self.values) <= {0, 1} else None
+
     def _errors(self, threshold: Threshold | None) -> dict[int, float]:
         """Return the judge's error on each labelled row: 1 if its verdict differs from people's (0 if not), or the distance
         between the grades.
         """
-        values = self.values
-        if self.own.verdicts and self.verdicts is not None:
-            values = self.verdicts
-        elif self.own.verdicts and threshold is not None:
-            values = [float(value >= threshold.value) for value in values]
-        elif self.own.verdicts and not set(values) <= {0, 1}:
+        values = self._judgements(threshold)
+        if values is None:
             return {}
         return {place: abs(values[place] - (self.labels[place] or 0.0)) for place in self.places}
+
+    def beside(self, threshold: Threshold | None) -> Iterator[LabelledScore]:
+        """Return the labelled rows, with what judge and people say of each."""
+        errors, values = self._errors(threshold), self._judgements(threshold)
+        for place in self.places:
+            passes = bool(values[place]) if self.own.verdicts and values is not None else None
+            label = self.labels[place] or 0.0
+            yield LabelledScore(
+                self.rows[place], self.names[place], self.scores[place], label, passes, errors.get(place)
+            )
+
+    def kappas(self, threshold: Threshold | None) -> dict[float, float]:
+        """Return kappa by each threshold, as values of the metric; empty without a best threshold."""
+        if threshold is None:
+            return {}
+        places = [place for place in self.places if self.labels[place] != HALF]
+        passes = [label == 1 for label in self.labels]
+        found = threshold_kappas(
+            self.values, passes, self.weights_of(range(len(self.rows))) or [1.0] * len(passes), places
+        )
+        low_is_good = self.column.higher_is_better is False
+        return {turned(value, self.scale) if low_is_good else value: kappa for value, kappa in found.items()}
 
     def _mean_error(self, errors: dict[int, float], rows: Sequence[int], confidence: float) -> Measure:
         if len(rows) < FEWEST_LABELS:

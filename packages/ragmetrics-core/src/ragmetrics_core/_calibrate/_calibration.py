@@ -5,7 +5,7 @@ Sentences may quote data; renderers escape it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any
 
@@ -74,6 +74,29 @@ class SliceCalibration:
 
 
 @dataclass(frozen=True)
+class LabelledScore:
+    """A row that both judge and people judged.
+
+    Attributes:
+        row: its index among the rows of the run.
+        name: its name in labels.
+        score: the value of the metric.
+        label: what people said: 1 passes, 0 fails, 0.5 if they are split; or their mean grade.
+        passes: whether the row passes by the metric's own verdict, or by the threshold that agrees best; None for grades, and if
+            neither is known.
+        error: how far judge and people differ: 1 or 0 if the labels are pass or fail (0.5 if people are split), otherwise the
+            distance between the grades; None if it is not known whether the row passes.
+    """
+
+    row: int
+    name: str
+    score: float
+    label: float
+    passes: bool | None
+    error: float | None
+
+
+@dataclass(frozen=True)
 class MetricCalibration:
     """One metric compared with people's labels.
 
@@ -98,6 +121,9 @@ class MetricCalibration:
         slices: the error of the judge in each slice.
         warnings: why the numbers may be wrong.
         own: the labels themselves.
+        beside: the labelled rows that have a score.
+        kappas: Cohen's kappa by each possible threshold, over the rows with a label, with their weights; empty if the metric gives
+            verdicts, or the labels are grades.
     """
 
     name: str
@@ -120,21 +146,45 @@ class MetricCalibration:
     warnings: tuple[str, ...] = ()
     without_score: int = 0
     own: MetricLabels | None = field(default=None, repr=False, compare=False)
+    beside: tuple[LabelledScore, ...] = field(default=(), repr=False, compare=False)
+    kappas: Mapping[float, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def threshold(self) -> float | None:
         """The lowest value that passes, or the highest that passes if low values are good; None if there is no threshold."""
         if self.agreement is None or self.agreement.threshold is None:
             return None
-        value = self.agreement.threshold.value
-        if not self.lower_is_better:
-            return value
-        return self.scale[0] + self.scale[1] - value if self.scale else -value
+        return (
+            turned(self.agreement.threshold.value, self.scale)
+            if self.lower_is_better
+            else self.agreement.threshold.value
+        )
+
+    @property
+    def confusion(self) -> dict[tuple[bool, bool], int]:
+        """The number of labelled rows by the judge's and people's verdicts (whether the row passes); empty if rows have no
+        verdicts of both. Rows on which people are split are left out.
+        """
+        both = [
+            (item.passes, item.label == 1) for item in self.beside if item.passes is not None and item.label in (0, 1)
+        ]
+        cells = ((judge, people) for judge in (True, False) for people in (True, False))
+        return {cell: both.count(cell) for cell in cells} if both else {}
+
+    @property
+    def differing(self) -> list[LabelledScore]:
+        """The labelled rows on which judge and people differ, those that differ most first."""
+        return sorted((item for item in self.beside if item.error), key=lambda item: -(item.error or 0.0))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields except the labels as plain JSON values."""
-        values = {name: _plain(value) for name, value in vars(self).items() if name != "own"}
+        """Return all fields as plain JSON values, except those of single rows and thresholds."""
+        values = {name: _plain(value) for name, value in vars(self).items() if name not in ("own", "beside", "kappas")}
         return {**values, "threshold": self.threshold}
+
+
+def turned(value: float, scale: tuple[float, float] | None) -> float:
+    """Return a value of a metric for which low is good, turned so that high is good; or such a value turned back."""
+    return scale[0] + scale[1] - value if scale else -value
 
 
 @dataclass(frozen=True)
@@ -311,14 +361,14 @@ def _metric(item: MetricCalibration) -> Iterator[Flat]:
     headline = f"{item.name}: {headline}"
     yield Items(list(_how_corrected(item, corrected)), headline) if corrected else Text(headline)
     yield from (Note(text, "WARNING") for text in item.warnings)
-    yield from _agreement_table(item.agreement, item.ceiling, grades=not item.verdicts)
-    yield Text(_threshold(item))
+    yield from agreement_table(item.agreement, item.ceiling, grades=not item.verdicts)
+    yield Text(threshold_in_words(item))
     if item.claims is not None:
         claims = item.claims
         size = f"claim by claim: {count_of(claims.claims, 'claim')} of {count_of(claims.rows, 'row')}"
         yield Text(size if claims.problem is None else f"claims: {claims.problem}")
         if claims.agreement is not None:
-            yield from _agreement_table(claims.agreement, claims.ceiling)
+            yield from agreement_table(claims.agreement, claims.ceiling)
     yield Table(SLICE_HEADINGS, [_slice_cells(part) for part in item.slices])
 
 
@@ -369,7 +419,7 @@ def _how_corrected(item: MetricCalibration, found: CorrectedMean) -> Iterator[st
         yield f"of the run's {item.rows + item.without_score:,} rows, {item.without_score:,} without a score: not counted here"
 
 
-def _agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool = False) -> Iterator[Flat]:
+def agreement_table(found: Agreement | None, ceiling: Measure, *, grades: bool = False) -> Iterator[Flat]:
     """Return the agreement of judge and people, of people with each other, and why numbers or their intervals are missing."""
     lines: dict[str, Measure] = {}
     if found is not None and grades:
@@ -396,7 +446,7 @@ def _bar(name: str, measure: Measure) -> Bar | None:
     return Bar(measure.value, measure.interval[:2], (0.0 if name in SHARES else -1.0, 1.0))
 
 
-def _threshold(item: MetricCalibration) -> str:
+def threshold_in_words(item: MetricCalibration) -> str:
     """State the threshold from which rows pass, and its error rates; empty without a threshold."""
     found = item.agreement and item.agreement.threshold
     if not found or item.threshold is None:

@@ -111,7 +111,7 @@ def joined_page(
     rows = filled(source("rows.html"), {"filters": source(f"{kind}-filters.html")})
     own = {
         "skip": '<a class="skip" href="#rows">Skip to the rows</a>\n',
-        "overview": filled(source(f"{kind}.html"), {**parts, "rows": rows}),
+        "overview": filled(source(f"{kind}.html"), {"calibration": EMPTY, **parts, "rows": rows}),
         "row": source("row.html"),
     }
     return framed(title, {**parts, **own}, kind, script, served=served)

@@ -30,6 +30,7 @@ from .._values._counts import count_of, grouped
 from .._values._tags import EMPTY, Html, element, joined
 from ..statistics import METHODS
 from ..statistics._means import mean_of
+from ._calibration_view import calibration_section
 from ._charts import distribution
 from ._metrics_table import Cell, direction, doubts, marked, metrics_table
 from ._page import LARGEST, REPORT, Content, bytes_of, caveat_section, section, source, title_of
@@ -234,7 +235,10 @@ def write_html(
     rows = RunRows(evaluation)
     summary = summary_of(evaluation, calibration=calibration, also=rows.add)
     with closing(Exchanges(evaluation.run_dir, evaluation.settings, rows.run.columns)) as exchanges:
-        run_content(summary, rows, exchanges, decision).written_to(path, most)
+        content = run_content(summary, rows, exchanges, decision)
+        if calibration is not None:
+            content = replace(content, parts={**content.parts, "calibration": calibration_section(calibration)})
+        content.written_to(path, most)
 
 
 def run_content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None) -> Content:

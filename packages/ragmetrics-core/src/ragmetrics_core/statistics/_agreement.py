@@ -153,7 +153,17 @@ class Threshold:
 def _best_threshold(
     judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], places: Iterable[int]
 ) -> float:
-    """Return the threshold with the highest kappa over some of the rows; of several, the middle one.
+    """Return the threshold with the highest kappa over some of the rows; of several, the middle one."""
+    kappas = threshold_kappas(judged, passes, masses, places)
+    best = max(kappas.values())
+    ties = [value for value, kappa in kappas.items() if kappa >= best - 1e-12]
+    return ties[len(ties) // 2]
+
+
+def threshold_kappas(
+    judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float], places: Iterable[int]
+) -> dict[float, float]:
+    """Return Cohen's kappa by each threshold over some of the rows, highest threshold first.
 
     Args:
         judged: the judge's score of each row.
@@ -164,17 +174,15 @@ def _best_threshold(
     order = sorted(places, key=judged.__getitem__, reverse=True)
     total = sum(masses[place] for place in order)
     people = sum(masses[place] for place in order if passes[place])
-    passed, right, kappas = 0.0, 0.0, []
+    passed, right, kappas = 0.0, 0.0, {}
     for value, group in groupby(order, key=judged.__getitem__):
         for place in group:
             passed += masses[place]
             right += masses[place] if passes[place] else 0.0
         agreement = right + total - people - (passed - right)  # rows that both pass, and rows that both fail
         chance = (passed * people + (total - passed) * (total - people)) / total
-        kappas.append(((agreement - chance) / (total - chance), value))
-    best = max(kappa for kappa, _ in kappas)
-    ties = [value for kappa, value in kappas if kappa >= best - 1e-12]
-    return ties[len(ties) // 2]
+        kappas[value] = (agreement - chance) / (total - chance)
+    return kappas
 
 
 def _verdicts_by_others(judged: Sequence[float], passes: Sequence[bool], masses: Sequence[float]) -> list[bool]:
