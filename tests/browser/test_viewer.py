@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import waiting
 from report_data import hostile, small
 
 from .conftest import until
@@ -135,3 +136,37 @@ def test_a_run_that_goes_on_is_followed(page: Any, serve: Serve, folder: Path) -
     until(page, "document.getElementById('live').textContent.startsWith('This run is going on: 2 rows so far')")
     (run / ".ragmetrics.lock").unlink()
     until(page, "document.getElementById('live').hidden")
+
+
+def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, serve: Serve, folder: Path) -> None:
+    page.goto(serve(folder))
+    page.wait_for_selector(READ)
+    page.click("tbody th a >> text=a.jsonl")
+    page.wait_for_selector("html[data-ready]")
+    place = page.url.partition("#")[0]
+    page.goto(f"{place}#labelling")
+    page.uncheck("#labels-further")
+    page.fill("#labels-annotator", "ada")
+    page.press("#labels-annotator", "Enter")
+    page.click("#labels-give-true")
+    page.click("#labels-give-false")
+    file = folder / "a.jsonl.labels" / "labels.jsonl"
+
+    def saved() -> list[dict[str, Any]]:
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+    assert waiting.until(lambda: len(saved()) == 2)
+    assert [(line["label"], line["annotator"], line["blind"]) for line in saved()] == [
+        (True, "ada", True),
+        (False, "ada", True),
+    ]
+    other = page.context.new_page()
+    other.goto(f"{place}#labelling")
+    other.wait_for_selector("text=Export 1 label")
+    other.click("text=Remove all")
+    assert waiting.until(lambda: len(saved()) == 3)
+    assert saved()[2]["label"] is None
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+    until(page, "!document.getElementById('labels-export').textContent.includes('1 label')")
+    other.click("text=Agreement so far")
+    assert "Nothing can be said yet: " in other.inner_text("header")

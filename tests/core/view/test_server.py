@@ -49,6 +49,20 @@ class Serving:
         finally:
             connection.close()
 
+    def keys(self) -> list[str]:
+        """The keys of the runs in the list."""
+        return list(dict.fromkeys(re.findall(r"/run/([0-9a-f]{12})/", self.get("/")[1])))
+
+    def post(self, place: str, body: Any) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            headers = {"origin": f"http://127.0.0.1:{self.port}", "content-type": "application/json"}
+            connection.request("POST", place, json.dumps(body), headers)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
     def event(self, place: str) -> dict[str, Any]:
         """The first event there."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)

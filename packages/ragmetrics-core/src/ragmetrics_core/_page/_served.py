@@ -13,8 +13,10 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from .._calibrate._calibrate import calibrated
 from .._compare._compare import compared
 from .._run._scored_rows import ScoredRows
+from .._show._blocks import as_html
 from .._store._exchanges import Exchanges
 from .._store._loaded_run import LoadedRun
 from .._store._run_settings import MetricColumn
@@ -121,9 +123,23 @@ def _with_head(content: Content, note: str = "", live: Html | None = None) -> Co
     return replace(content, parts={**content.parts, "header": joined([BACK, content.parts["header"], said, live])})
 
 
-def message_page(title: str, text: str) -> str:
+def agreement_page(path: Path, lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the page that says how far the judge of a run agrees with the labels so far.
+
+    Raises:
+        InvalidInput: the run cannot be read, or there are too few labels.
+    """
+    calibration = calibrated(ScoredRows.load(path), lines, None, None, None)
+    overview = element("section", as_html(calibration._blocks()), class_="agreement")
+    back = element("p", element("a", "\u2190 Back to the labels", href="./#labelling"), class_="back")
+    header = joined([back, element("h1", "Agreement so far")])
+    return framed("Agreement so far", {"header": header, "overview": overview}, RUNS, served=True)
+
+
+def message_page(title: str, text: str, back: str = "/") -> str:
     """Return a page that says one thing, such as why there is no other."""
-    header = joined([BACK, element("h1", title), element("p", text, class_="lead", dir="auto")])
+    way = BACK if back == "/" else element("p", element("a", "\u2190 Back", href=back), class_="back")
+    header = joined([way, element("h1", title), element("p", text, class_="lead", dir="auto")])
     return framed(title, {"header": header, "overview": Html("")}, RUNS, served=True)
 
 

@@ -144,6 +144,9 @@ READERS: dict[str, Callable[[Any], Any]] = {
 COLUMNS = ("id", "metric", "claim", "label", "annotator", "note", "blind", "weight", "digest")
 """The keys of a line, in the order in which they are written."""
 
+GIVEN = "given"
+"""The key of the time at which a label was given, in lines that a viewer has saved."""
+
 
 @dataclass(frozen=True)
 class Label:
@@ -196,7 +199,9 @@ def read_labels(
             thing twice; the message names file, line and field.
         MissingExtra: the package that reads such a file is not installed.
     """
-    labels = [item for place, value in _lines(source) if (item := _line(place, value, metric, scales)) is not None]
+    labels = [
+        item for place, value in latest(_lines(source)) if (item := _line(place, value, metric, scales)) is not None
+    ]
     if not labels:
         name = f"{Path(source).name}: " if isinstance(source, str | os.PathLike) else ""
         raise InvalidInput(f"{name}no line has a label: fill in the column 'label'")
@@ -238,6 +243,19 @@ def check_rows(labels: Iterable[Label], ids: Iterable[Any]) -> None:
                 f"{item.place}: {counts[item.id]} rows of this run have the id {quoted(item.id)}, so it is not clear which of "
                 "them is meant: give every row a different id"
             )
+
+
+def latest(lines: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Any]]:
+    """Return the lines in force, with their places: of the lines that a viewer has saved for one annotator and one thing, the
+    last; and all others.
+    """
+    kept: dict[Any, tuple[str, Any]] = {}
+    for number, (place, value) in enumerate(lines):
+        saved = isinstance(value, Mapping) and bool(value.get(GIVEN))
+        key = tuple(str(value.get(name)) for name in ("annotator", "id", "metric", "claim")) if saved else number
+        kept.pop(key, None)
+        kept[key] = place, value
+    return kept.values()
 
 
 def _lines(source: Any) -> Iterator[tuple[str, Any]]:

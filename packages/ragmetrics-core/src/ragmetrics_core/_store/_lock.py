@@ -84,7 +84,7 @@ def _locked_file(path: Path, made: list[Path]) -> IO[bytes]:
         made += [folder for folder in (path, *path.parents) if not folder.exists()]
         try:
             path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
-            file = open(path / LOCK, "a+b", buffering=0, opener=_open_no_link)  # noqa: SIM115  it stays open
+            file = open(path / LOCK, "a+b", buffering=0, opener=open_no_link)  # noqa: SIM115  it stays open
         except (FileExistsError, FileNotFoundError):  # the run that had made the directory removes it just now
             continue
         except OSError as error:
@@ -106,7 +106,7 @@ def _locked_file(path: Path, made: list[Path]) -> IO[bytes]:
     raise _in_use(path)
 
 
-def _open_no_link(path: str, flags: int) -> int:
+def open_no_link(path: str, flags: int) -> int:
     """Open a file, but not through a symbolic link: the text is written over what is in the file."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 

@@ -14,14 +14,21 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route
 
 from .._page._runs_list import runs_overview, state_of
-from .._page._served import ServedPage, message_page, runs_page
+from .._page._served import ServedPage, agreement_page, message_page, runs_page
 from .._store._found_runs import FoundRun
+from .._store._label_file import checked_lines
 from .._support._secrets import conceal
-from .._values._errors import RagmetricsError
+from .._values._errors import InvalidInput, RagmetricsError
 from ._guard import POLICY
 from ._library import Library, wait_for
 
@@ -65,6 +72,9 @@ class Viewer:
             Route("/run/{key}/index", self.index),
             Route("/run/{key}/block-{number:int}", self.block),
             Route("/run/{key}/events", self.run_events),
+            Route("/run/{key}/labels", self.labels),
+            Route("/run/{key}/labels", self.save_labels, methods=["POST"]),
+            Route("/run/{key}/agreement", self.agreement),
         ]
         handlers: dict[Any, Any] = {HTTPException: self._refused, RagmetricsError: self._failed, Exception: self._bug}
         app = Starlette(routes=routes, exception_handlers=handlers)
@@ -124,6 +134,35 @@ class Viewer:
             return {**progress, "going_on": run.going_on, "ready": not run.going_on and self._library.page(run).done()}
 
         return self._followed(look)
+
+    def labels(self, request: Request) -> Response:
+        """The labels of a run."""
+        return _json({"labels": self._library.labels(self._asked(request)).lines()})
+
+    async def save_labels(self, request: Request) -> Response:
+        """Save labels of a run."""
+        body = await request.body()
+        return await run_in_threadpool(self._saved, request, body)
+
+    def _saved(self, request: Request, body: bytes) -> Response:
+        run = self._asked(request)
+        try:
+            given = json.loads(body, parse_constant=_no_number)
+        except (ValueError, RecursionError):
+            raise InvalidInput("labels must be sent as JSON") from None
+        page = self._now(run)
+        lines = checked_lines(given, page.names, page.metrics)
+        self._library.labels(run).add(lines)
+        return _json({"saved": len(lines)})
+
+    def agreement(self, request: Request) -> Response:
+        """How far the judge of a run agrees with its labels."""
+        run = self._asked(request)
+        try:
+            return _page(agreement_page(run.path, self._library.labels(run).lines()))
+        except InvalidInput as error:
+            text = self._library.without_folder(str(error))
+            return _page(message_page("Agreement so far", f"Nothing can be said yet: {text}", "./#labelling"))
 
     def _now(self, run: FoundRun) -> ServedPage:
         """Return the page of a run if it is made within a moment, else that of its first rows."""
@@ -198,6 +237,15 @@ def _page(text: str, status: int = 200) -> Response:
     found = OWN_POLICY.search(text)
     policy = html.unescape(found[1]) if found else "default-src 'none'"
     return HTMLResponse(text, status, {POLICY: f"{policy}; frame-ancestors 'none'"})
+
+
+def _json(value: Any) -> Response:
+    """Return plain values as JSON, with escapes for what UTF-8 cannot encode, such as half a character."""
+    return Response(json.dumps(value), media_type="application/json")
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _deflated(data: bytes) -> Response:

@@ -20,6 +20,7 @@ from .._page._runs_list import ListedRun, listed_run
 from .._page._served import ServedPage, comparison_page, run_page
 from .._store._files import SCORES
 from .._store._found_runs import FoundRun, Stamp, found_runs
+from .._store._label_file import LabelFile
 from .._store._progress import Progress
 from .._support._threads import start
 from .._values._counts import count_of
@@ -84,6 +85,7 @@ class Library:
         self._readings = Made[None](1)
         self._read: dict[str, ListedRun] = {}
         self._progress: dict[str, Progress] = {}
+        self._labels: dict[str, LabelFile] = {}
 
     def runs(self) -> list[FoundRun]:
         """Return the runs, those that were written last first."""
@@ -144,6 +146,11 @@ class Library:
 
     def _is_read(self, run: FoundRun) -> bool:
         return run.key in self._read and self._read[run.key].run.stamp == run.stamp
+
+    def labels(self, run: FoundRun) -> LabelFile:
+        """Return the labels of a run."""
+        with self._lock:
+            return self._labels.setdefault(run.key, LabelFile(run.path))
 
     def _read_all(self, runs: tuple[FoundRun, ...]) -> None:
         for run in runs:

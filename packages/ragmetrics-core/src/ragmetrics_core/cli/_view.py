@@ -7,7 +7,7 @@ Examples:
   RAGMETRICS_VIEW_TOKEN=... ragmetrics view runs --host 0.0.0.0
 
 Only this machine can reach it, unless --host is given; then a token in RAGMETRICS_VIEW_TOKEN is needed, which visitors add to the
-address once (?token=...). Nothing in DIR is changed, and nothing outside it is shown.
+address once (?token=...). Nothing in DIR is changed but labels, and nothing outside it is shown.
 
 Exit status: 2 it cannot listen or there is no such folder; 70 a bug; 130 stopped by Ctrl-C.
 """

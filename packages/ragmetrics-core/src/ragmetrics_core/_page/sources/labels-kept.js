@@ -10,6 +10,7 @@ const given = {
   options: { annotator: "", metric: "", order: "random", claims: false, further: true, keys: true },
 };
 const labelSteps = []; // what can be undone: the last thing is the last one here
+let labelServer = null; // a served page saves its labels there: load() and save()
 let storeName = null;
 let storeProblem = "";
 let notExported = 0;
@@ -24,6 +25,7 @@ function loadLabels(digest) {
     localStorage.setItem(`${name} test`, "");
     localStorage.removeItem(`${name} test`);
   } catch {
+    if (labelServer) return;
     storeProblem = "This browser keeps nothing for this file, as in a private window. Your labels live as long as this page is open: export them before you close it.";
     return;
   }
@@ -60,9 +62,10 @@ function takeStored(text) {
 
 /** Write down what there is. */
 function keepLabels() {
+  labelServer?.save();
   if (!storeName) return;
   const { labels, seen, weights, drawn, options } = given;
-  const stored = { labels: [...labels.values()], seen: [...seen], weights: [...weights], drawn, options };
+  const stored = { labels: labelServer ? [] : [...labels.values()], seen: [...seen], weights: [...weights], drawn, options };
   try {
     localStorage.setItem(storeName, JSON.stringify(stored));
     storeProblem = "";

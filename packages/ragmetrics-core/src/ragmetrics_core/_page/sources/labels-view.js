@@ -83,6 +83,7 @@ function labelProgress(told) {
       button("labels-export", ready ? `Export ${count(ready, "label")}` : "Export", "e", tellExport, false),
       button("labels-import", "Import…", null, () => file.click(), false),
       file,
+      labelServer ? el("a", { href: "agreement", class: "button" }, "Agreement so far") : null,
       button("labels-clear", "Remove all", null, clearLabels, !given.labels.size),
     ),
     el("p", { id: "labels-told", role: "status" }, told),

@@ -15,6 +15,7 @@ function startLabels(found) {
   labelAsks = found.asks;
   takeNames(found.names);
   loadLabels(reportDigest);
+  labelServer?.load();
   byId("row").after(el("article", { id: "labels", hidden: true, tabindex: "-1", "aria-labelledby": "labels-title" }));
   const way = el("a", { href: "#labelling", title: "right or wrong, without seeing their scores" }, "Label rows");
   byId("sections").append(way);
