@@ -140,7 +140,7 @@ class Outboxes:
 
 
 def _is_news(record: Record, there: Record | None) -> bool:
-    """Whether a score is new; a failure is not, where there was any score."""
+    """Whether a score is new. A failure is not new if the row had any score before."""
     known = {} if there is None else there.scores
     return any(
         name not in known

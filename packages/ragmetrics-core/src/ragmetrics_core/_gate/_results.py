@@ -264,7 +264,7 @@ class Decision(Result):
         return self.text(room())
 
     def terminal_lines(self, glyphs: Glyphs) -> list[Line]:
-        """Return the same lines with what colours say."""
+        """Return the text as lines with colours, for a terminal."""
         return [line for each in self._blocks() for line in as_lines([each], room(), glyphs)]
 
     def to_markdown(self) -> str:

@@ -196,7 +196,7 @@ class Result:
         return as_text(self._blocks(), room())
 
     def terminal_lines(self, glyphs: Glyphs) -> list[Line]:
-        """Return the lines of the text, with what colours say and bars for intervals, for a terminal that a person reads."""
+        """Return the lines of the text, with colours, and with bars for intervals, for an interactive terminal."""
         return list(as_lines(self._blocks(), room(), glyphs))
 
     def _repr_html_(self) -> str:

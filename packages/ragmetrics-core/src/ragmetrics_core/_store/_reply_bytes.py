@@ -36,7 +36,7 @@ def reply_of(parts: Parts) -> Reply[Any]:
 
 
 def digest_of(key: bytes, *parts: Any) -> bytes:
-    """The digest of a key and of what belongs to it."""
+    """The digest of a key and of the values that belong to it."""
     data = [part if isinstance(part, bytes) else repr(part).encode() for part in (key, *parts)]
     return blake2b(b"".join([b"%d %b" % (len(part), part) for part in data]), digest_size=DIGEST_SIZE).digest()
 

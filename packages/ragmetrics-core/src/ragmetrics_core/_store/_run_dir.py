@@ -414,7 +414,8 @@ class RunDir:
             self.notes += (f"{why}: they are kept in {kept}",)
 
     def _check_may_replace(self, what: str) -> None:
-        """Check that no finished score is lost, or that the scores may be renamed. ``what`` says of what the scores are.
+        """Check that no finished score is lost, or that the scores may be renamed. ``what`` names the run or the rows
+        of the scores.
 
         Raises:
             InvalidInput: scores would be lost, and may not be renamed.

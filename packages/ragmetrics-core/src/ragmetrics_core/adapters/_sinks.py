@@ -36,7 +36,7 @@ def asked_scores(record: JudgedCall) -> dict[str, Score]:
 
 
 def metadata_of(parts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the metadata of the sample in what ``to_dict`` returned."""
+    """Return the metadata of the sample in the result of ``to_dict``."""
     return (parts.get("sample") or {}).get("metadata") or {}
 
 

@@ -198,11 +198,11 @@ def _unquoted(match: re.Match[str]) -> str:
     groups = match.groupdict()
     mail, fence = groups.get("mail"), groups.get("fence")
     # Quotes around one or two words are emphasis ("the answer is `no`"); quotes around the whole text mean nothing.
-    bare = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not mail
-    if fence and bare and match.string[match.end() :].lstrip()[:1].islower():
+    is_emphasis = len(re.findall(r"\w+", inside)) <= _BARE and not re.search(r"[:：=]", inside) and not mail
+    if fence and is_emphasis and match.string[match.end() :].lstrip()[:1].islower():
         return " … "  # the sentence continues after the fence
-    whole = not re.search(r"\w", match.string[: match.start()] + match.string[match.end() :])
-    if bare or whole or not (mail or fence or not _fills_line(match)):
+    is_whole_text = not re.search(r"\w", match.string[: match.start()] + match.string[match.end() :])
+    if is_emphasis or is_whole_text or not (mail or fence or not _fills_line(match)):
         return match.group()
     return " … "
 

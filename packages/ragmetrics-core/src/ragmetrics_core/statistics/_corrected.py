@@ -158,7 +158,7 @@ def labels_alone(rows: LabelledRows, confidence: float) -> Interval | None:
     allows for changes that few labels do not show. With weights it has the forms of `mean_interval`. Labels that are all equal
     count as the number of rows that would have the same variance with equal weights (Kish 1965, Survey Sampling, section 11.7).
     Other labels have the variance of a ratio (Särndal, Swensson & Wretman 1992, Model Assisted Survey Sampling, section 5.7), and
-    on a known scale also the variance by heavy labels that were not drawn (`unseen_variance`).
+    on a known scale also the variance from heavy labels that were not drawn (`unseen_variance`).
     """
     interval = _most_alike(rows, confidence)
     if interval is not None:
