@@ -327,6 +327,15 @@ SUMMARIES: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         {},
         "Faithfulness is 0.81 (0.74 to 0.86) and ndcg 0.90 (0.85 to 0.95) on 190 to 200 rows.",
     ),
+    "far fewer rows for one metric": (
+        [
+            FAITH,
+            summed("recall", 0.5, (0.4, 0.6), scored=68, unscored=132),
+            summed("ndcg", 0.9, scored=198, unscored=2),
+        ],
+        {},
+        "Faithfulness is 0.81 (0.74 to 0.86), recall 0.50 (0.40 to 0.60; 68 of 200 rows) and ndcg 0.90 on 198 to 200 rows.",
+    ),
     "failed rows": (
         [summed("faithfulness", 0.81, (0.74, 0.86), scored=199, failed=1)],
         {},

@@ -33,8 +33,8 @@ def test_a_table_with_all_states() -> None:
     ]
     model = AsyncModel(lambda text: ModelError("the server is busy") if text == "busy" else text)
     assert shown(evaluate(rows, [Rated(), Length()], llm=model)) == (
-        "Rated is 0.67 (0.14 to 0.96) and length 0.50 on 1 to 3 of 6 rows. Scoring failed\n"
-        "on 3 rows (rated and length).\n"
+        "Rated is 0.67 (0.14 to 0.96) and length 0.50 (1 of 6 rows) on 3 of 6 rows.\n"
+        "Scoring failed on 3 rows (rated and length).\n"
         "\n"
         "6 rows, 2 metrics\n"
         "\n"

@@ -303,6 +303,9 @@ MOST_REASONS = 4
 LONGEST_NAME, LONGEST_JUROR, LONGEST_ERROR = 40, 60, 120
 """The number of columns of the name of a metric or a label, of a juror's name or model, and of an error."""
 
+FAR_FEWER = 0.9
+"""A mean of fewer than this share of the rows of another mean is said with its own number of rows."""
+
 OF_SLICES = "slices: each interval is about its own slice; among many slices, some means are low or high by chance"
 UNREADABLE = "replies that could not be read: details['raw'] of these scores, also in the file of --out"
 
@@ -356,17 +359,24 @@ def _sentences(summary: Summary) -> Iterator[str]:
 
 
 def _means_in_words(items: Sequence[MetricSummary]) -> str:
-    """Return the means with their intervals, and the number of rows behind them: the smallest and the largest, of all rows."""
+    """Return the means with their intervals, and the number of rows behind them: the smallest and the largest, of all rows. A mean
+    of far fewer rows has its own number.
+    """
+    most, rows = max(item.scored for item in items), items[0].rows
+    own = [item.scored < FAR_FEWER * most for item in items]
+    least = min(item.scored for item, few in zip(items, own, strict=True) if not few)
     means = [
-        f"{in_words(item.name)}{'' if place else ' is'} {_mean_in_words(item)}" for place, item in enumerate(items)
+        f"{in_words(item.name)}{'' if place else ' is'} {_mean_in_words(item, rows=few)}"
+        for place, (item, few) in enumerate(zip(items, own, strict=True))
     ]
-    least, most, rows = min(item.scored for item in items), max(item.scored for item in items), items[0].rows
     span = f"{least:,} to " if least < most else ""
     return f"{listed(means)} on {span}{f'{most:,} of ' if most < rows else ''}{count_of(max(most, rows), 'row')}"
 
 
-def _mean_in_words(item: MetricSummary) -> str:
-    """Return the mean with its interval, its scale if that is not 0 to 1, and how many rows passed if the mean does not say it."""
+def _mean_in_words(item: MetricSummary, *, rows: bool) -> str:
+    """Return the mean with its interval, its scale if that is not 0 to 1, how many rows passed if the mean does not say it, and
+    with ``rows`` how many have a value.
+    """
     mean, *limits = spoken(item.mean or 0.0, *(item.interval or ())[:2])
     remarks = [" to ".join(limits)] if limits else []
     if item.scale is not None and item.scale != (0.0, 1.0):
@@ -374,6 +384,8 @@ def _mean_in_words(item: MetricSummary) -> str:
     if item.passed is not None and item.has_own_pass_rate:
         verdicts = round(item.passed / item.pass_rate) if item.pass_rate else item.scored
         remarks.append(f"{item.passed:,} of {count_of(verdicts, 'row')} passed")
+    if rows:
+        remarks.append(f"{item.scored:,} of {count_of(item.rows, 'row')}")
     return f"{mean} ({'; '.join(remarks)})" if remarks else mean
 
 
