@@ -65,7 +65,7 @@ def test_confusion_kappa_and_threshold(opened: Opener, tmp_path: Path) -> None:
     kappa = item.agreement.kappa if item.agreement else None
     assert kappa is not None
     assert kappa.value is not None
-    assert cells(page, ".measures")[1] == ["Cohen's kappa", f"{kappa.value:.3f}", str(kappa.interval)]
+    assert cells(page, ".measures")[1] == ["Cohen's kappa", "", f"{kappa.value:.3f}", str(kappa.interval)]
     assert (
         page.locator(".thresholds")
         .get_attribute("aria-label")
@@ -138,5 +138,9 @@ def test_it_fits_a_phone_and_can_be_heard(opened: Opener, axe: str, tmp_path: Pa
     evaluation.to_html(tmp_path / "report.html", calibration=calibration)
     page = opened(tmp_path / "report.html", width=360, scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+    wide = (
+        "[...document.querySelectorAll('.pictures > *')].filter((item) => item.scrollWidth > item.clientWidth).length"
+    )
+    assert page.evaluate(wide) == 0
     page.evaluate(axe)  # by the tools of the developer: the policy of the page stays as it is
     assert page.evaluate("axe.run().then((result) => result.violations.map((item) => item.id))") == []

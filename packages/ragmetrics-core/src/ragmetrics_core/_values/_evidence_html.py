@@ -51,7 +51,10 @@ def grid(
         numbers: whether all columns except the first hold numbers, which are aligned to the right.
     """
     right = ["number" if numbers and place else None for place in range(len(headings))]
-    head = (element("th", readable(name), scope="col", class_=side) for name, side in zip(headings, right, strict=True))
+    head = (
+        element("th", readable(name), scope="col", class_=side) if name else element("td")  # a heading needs words
+        for name, side in zip(headings, right, strict=True)
+    )
     body = (
         element("tr", *(element("td", _escaped(cell), class_=side) for cell, side in zip(row, right, strict=True)))
         for row in rows
