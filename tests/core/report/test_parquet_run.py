@@ -288,7 +288,7 @@ class TestFiles:
 
     def test_of_another_program(self, tmp_path: Path) -> None:
         pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
-        why = "its schema has no settings of one"
+        why = "its schema contains no settings of a run"
         assert self.refused(tmp_path / "a.parquet") == f"a.parquet does not hold the scores of a run ({why}): {CURE}"
 
     @pytest.mark.parametrize(

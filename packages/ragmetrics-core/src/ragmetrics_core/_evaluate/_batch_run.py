@@ -334,7 +334,7 @@ class BatchRun:
         return now, waits
 
     def _first_question(self, target: Target, call: PendingCall, run: Tasks) -> asyncio.Task[bool]:
-        """Return the task that asks the first question of a form; a new one if there is none, or it has not got a reply."""
+        """Return the task that asks the first question of a form; a new one if there is none, or if it got no reply."""
         form = (id(target.model), target.keys.form(call.request.reply))  # type: ignore[union-attr]
         task = self._first_questions.get(form)
         if task is None or (task.done() and not task.result()):

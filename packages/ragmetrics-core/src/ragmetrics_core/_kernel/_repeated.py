@@ -372,7 +372,7 @@ _SEPARATES = re.compile(r"[:：=＝>|→\n\[]| [-–—] ")
 
 
 def check_own(text: str, asked: Asked) -> None:
-    """Check that a reply is not merely an object, or a label with its value, that is copied from the data.
+    """Refuse a reply that is nothing but a copy from the data: an object, or a label with its value.
 
     Raises:
         BadReply: the reply is merely such a copy.

@@ -50,7 +50,7 @@ held: set[IO[bytes]] = set()
 
 @contextmanager
 def only_writer(path: Path | None) -> Iterator[None]:
-    """Be the only one that writes to a run directory, which is made if there is none. None: a run without a directory.
+    """Hold the lock of a run directory during the block; the directory is made if there is none. None: a run without a directory.
 
     Raises:
         InvalidInput: another run writes there, the path cannot be a directory, or its file system supports no locks.

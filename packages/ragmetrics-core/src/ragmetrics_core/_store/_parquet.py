@@ -298,7 +298,7 @@ class ParquetRecords(Records):
     def is_plain(self, flags: Iterable[str], numbers: Iterable[str]) -> bool:
         """Whether no row is true in a column of flags, or has NaN or infinity in a column of numbers."""
         flagged = " UNION ALL ".join(f"(SELECT 1 FROM run WHERE {quoted(name)} LIMIT 1)" for name in flags)
-        # no WHERE, as DuckDB skips groups by their lowest and highest number, of which NaN is none
+        # no WHERE, as DuckDB skips groups by their lowest and highest number, and NaN is neither
         finite = " AND ".join(f"bool_and(isfinite({quoted(name)})) IS NOT FALSE" for name in numbers)
         return not self.tables.query(flagged) and bool(self.tables.query(f"SELECT {finite} FROM run")[0][0])
 
@@ -342,7 +342,7 @@ Head = tuple[tuple[MetricColumn, ...], RunSettings | None, RunAccount, bool | No
 def _head(file: Path, opened: Any) -> Head:
     written = (opened.schema_arrow.metadata or {}).get(HEAD)
     if written is None:
-        raise _foreign(file, "its schema has no settings of one")
+        raise _foreign(file, "its schema contains no settings of a run")
     try:
         head = json.loads(written)
         if not isinstance(head, dict) or head.get("version") != VERSION:

@@ -29,7 +29,7 @@ def reply_of(parts: Parts) -> Reply[Any]:
     """The reply with these parts.
 
     Raises:
-        ValueError: the value has not the form that the width says.
+        ValueError: the value does not fit the width.
     """
     width, value, prompt_tokens, completion_tokens, truncated = parts
     return Reply(_unpacked(width, value), Usage(1, prompt_tokens, completion_tokens), bool(truncated))

@@ -91,7 +91,7 @@ class Element:
 
 
 class Place(NamedTuple):
-    """The place of a text: the innermost element of each role around it, and whether the text is hidden."""
+    """The elements around a text: the innermost block, list item, table row and so on, and whether the text is hidden."""
 
     block: Element
     list: Element | None = None

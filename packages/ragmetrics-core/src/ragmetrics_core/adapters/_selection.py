@@ -58,7 +58,7 @@ class Sampling:
             about: its metadata, which may name its session.
         """
         session = session_of(about)
-        # an id without a text is none, and the application must not notice
+        # an id that cannot be written as text counts as missing, and must not disturb the application
         text = None if session is None else settled(lambda: f"{self._seed} {session[1]}")
         if text is None or text.exception() is not None:
             number = self._random.random()
