@@ -44,7 +44,7 @@ def test_what_it_shows_is_what_the_api_says(folder: Path) -> None:
     assert result.stdout == comparison.text(100) + "\n"
     assert comparison["exact_match"].verdict == "better"
     assert result.stdout.splitlines()[:3] == [
-        "The new version is better: exact match 0.25 -> 0.75 (+0.35 to +0.65).",
+        "The new version is better: exact match 0.25 → 0.75 (+0.35 to +0.65).",
         "",
         "from old to new: 40 rows in both, paired by id",
     ]

@@ -54,7 +54,7 @@ class TestText:
         assert item.interval is not None
         low, high = (f"{end:+.3f}" for end in item.interval[:2])
         assert comparison.text(300) == (
-            "Too few rows to tell: m 0.83 -> 0.50 (-1.00 to +0.38); about 730 rows would probably show a difference of 0.03. "
+            "Too few rows to tell: m 0.83 → 0.50 (-1.00 to +0.38); about 730 rows would probably show a difference of 0.03. "
             "It is not known whether both runs were scored in the same way.\n"
             "\n"
             "from old to new: 3 rows in both, paired by id\n"
@@ -205,11 +205,11 @@ class TestMarkdown:
         item = comparison["m"]
         lines = comparison.to_markdown().splitlines()
         assert comparison.sentence == (
-            "The new version is better: m 0.53 -> 0.85 (+0.19 to +0.45). 1 row got worse. It is not known whether "
+            "The new version is better: m 0.53 → 0.85 (+0.19 to +0.45). 1 row got worse. It is not known whether "
             "both runs were scored in the same way. 5 rows of the first run are missing from the second."
         )
         assert lines[:7] == [
-            f"**{comparison.sentence.replace('>', '&#62;')}**",
+            f"**{comparison.sentence}**",
             "",
             "from old to new: 30 rows in both, paired by id",
             "",

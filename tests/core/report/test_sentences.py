@@ -50,10 +50,10 @@ def blank(name: str = "precision", **more: Any) -> MetricComparison:
     return metric(name, 0.5, 0.5, 0.0, 0.0, **{"interval": None, "difference": None, "p_adjusted": None, **more})
 
 
-BETTER = "The new version is better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11)."
-WORSE = "The new version is worse: relevancy 0.90 -> 0.80 (-0.15 to -0.05)."
-UNSURE = "precision 0.50 -> 0.53 (-0.02 to +0.08)"
-SAME = "No difference larger than 0.03: recall 0.70 -> 0.70 (-0.01 to +0.02)."
+BETTER = "The new version is better: faithfulness 0.81 → 0.88 (+0.02 to +0.11)."
+WORSE = "The new version is worse: relevancy 0.90 → 0.80 (-0.15 to -0.05)."
+UNSURE = "precision 0.50 → 0.53 (-0.02 to +0.08)"
+SAME = "No difference larger than 0.03: recall 0.70 → 0.70 (-0.01 to +0.02)."
 LEXICAL = "The judge was a lexical baseline, which only compares words."
 
 COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
@@ -64,13 +64,13 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "two are better": (
         [better(), better("precision", before=0.5, after=0.6)],
         {},
-        "The new version is better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11) and precision 0.50 -> 0.60 (+0.02 to +0.11).",
+        "The new version is better: faithfulness 0.81 → 0.88 (+0.02 to +0.11) and precision 0.50 → 0.60 (+0.02 to +0.11).",
     ),
     "five are better": (
         [better(name) for name in "abcde"],
         {},
         (
-            "The new version is better: a 0.81 -> 0.88 (+0.02 to +0.11), b 0.81 -> 0.88 (+0.02 to +0.11), c 0.81 -> 0.88 (+0.02 to "
+            "The new version is better: a 0.81 → 0.88 (+0.02 to +0.11), b 0.81 → 0.88 (+0.02 to +0.11), c 0.81 → 0.88 (+0.02 to "
             "+0.11) and 2 other metrics."
         ),
     ),
@@ -78,29 +78,29 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
         [better(), worse(), unsure()],
         {},
         (
-            "Some metrics are better and some are worse; better: faithfulness 0.81 -> 0.88 (+0.02 to +0.11); worse: relevancy "
-            "0.90 -> 0.80 (-0.15 to -0.05). No other metric changed beyond chance."
+            "Some metrics are better and some are worse; better: faithfulness 0.81 → 0.88 (+0.02 to +0.11); worse: relevancy "
+            "0.90 → 0.80 (-0.15 to -0.05). No other metric changed beyond chance."
         ),
     ),
     "low values are good": (
         [better("hallucination", before=0.4, after=0.3, interval=Interval(-0.15, -0.05, "t"), higher_is_better=False)],
         {},
-        "The new version is better: hallucination 0.40 -> 0.30 (-0.15 to -0.05).",
+        "The new version is better: hallucination 0.40 → 0.30 (-0.15 to -0.05).",
     ),
     "a limit just beyond 0 is not shown as 0": (
         [better(interval=Interval(0.0041, 0.112, "t"))],
         {},
-        "The new version is better: faithfulness 0.81 -> 0.88 (+0.004 to +0.112).",
+        "The new version is better: faithfulness 0.81 → 0.88 (+0.004 to +0.112).",
     ),
     "two means that differ look different": (
         [better(before=0.8112, after=0.8136, interval=Interval(0.001, 0.004, "t"))],
         {},
-        "The new version is better: faithfulness 0.811 -> 0.814 (+0.001 to +0.004).",
+        "The new version is better: faithfulness 0.811 → 0.814 (+0.001 to +0.004).",
     ),
     "nearly perfect is not perfect": (
         [better(before=0.95, after=0.9981)],
         {},
-        "The new version is better: faithfulness 0.950 -> 0.998 (+0.02 to +0.11).",
+        "The new version is better: faithfulness 0.950 → 0.998 (+0.02 to +0.11).",
     ),
     "too few rows": (
         [unsure(rows_needed=237)],
@@ -111,26 +111,26 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
         [unsure(rows_needed=237), unsure("recall", rows_needed=1212)],
         {},
         (
-            f"Too few rows to tell: {UNSURE} and recall 0.50 -> 0.53 (-0.02 to +0.08); about 1,300 rows would probably show a "
+            f"Too few rows to tell: {UNSURE} and recall 0.50 → 0.53 (-0.02 to +0.08); about 1,300 rows would probably show a "
             "difference of 0.03."
         ),
     ),
     "too few rows, on scales that differ": (
         [unsure(rows_needed=237), unsure("stars", rows_needed=300, margin=0.12)],
         {},
-        f"Too few rows to tell: {UNSURE} and stars 0.50 -> 0.53 (-0.02 to +0.08).",
+        f"Too few rows to tell: {UNSURE} and stars 0.50 → 0.53 (-0.02 to +0.08).",
     ),
     "too few rows, and how many is not known of one": (
         [unsure(rows_needed=237), unsure("recall", rows_needed=None)],
         {},
-        f"Too few rows to tell: {UNSURE} and recall 0.50 -> 0.53 (-0.02 to +0.08).",
+        f"Too few rows to tell: {UNSURE} and recall 0.50 → 0.53 (-0.02 to +0.08).",
     ),
     "enough rows, and nothing shown": ([unsure(rows_needed=150)], {}, f"No change beyond chance: {UNSURE}."),
     "hardly a row changed": ([unsure(changed=3)], {}, f"Too few rows changed to tell: {UNSURE}."),
     "clear, but not when adjusted": (
         [unsure(interval=Interval(0.01, 0.05, "t"), p_adjusted=0.08)],
         {},
-        "No change beyond chance: precision 0.50 -> 0.53 (+0.01 to +0.05, but adjusted p = 0.080).",
+        "No change beyond chance: precision 0.50 → 0.53 (+0.01 to +0.05, but adjusted p = 0.080).",
     ),
     "within the margin": ([same()], {}, SAME),
     "one is undecided and one within the margin": (
@@ -141,20 +141,20 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "lost rows could turn it": (
         [better(verdict="cannot say")],
         {},
-        "Undecided, as rows without a value could turn it: faithfulness 0.81 -> 0.88 (+0.02 to +0.11).",
+        "Undecided, as rows without a value could turn it: faithfulness 0.81 → 0.88 (+0.02 to +0.11).",
     ),
     "better, and lost rows could turn another one": (
         [better(), better("recall", verdict="cannot say"), same("ndcg")],
         {},
         (
             f"{BETTER} No other metric changed beyond chance. Undecided, as rows without a value could turn it: recall "
-            "0.81 -> 0.88 (+0.02 to +0.11)."
+            "0.81 → 0.88 (+0.02 to +0.11)."
         ),
     ),
     "no end is better": (
         [better("length", verdict="cannot say", higher_is_better=None)],
         {},
-        "Changed, for better or for worse: length 0.81 -> 0.88 (+0.02 to +0.11).",
+        "Changed, for better or for worse: length 0.81 → 0.88 (+0.02 to +0.11).",
     ),
     "no row has both values": (
         [better(), blank(before=None, after=None, pairs=0), blank("recall", before=None, after=None, pairs=0)],
@@ -185,13 +185,13 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "no score changed": (
         [unsure(before=0.5, after=0.5, changed=0, rows_needed=900)],
         {},
-        "No score changed: precision 0.50 -> 0.50 (-0.02 to +0.08).",
+        "No score changed: precision 0.50 → 0.50 (-0.02 to +0.08).",
     ),
     "a clear interval of a few changes": (
         [unsure(interval=Interval(0.001, 0.05, "t"), changed=4, rows_needed=230)],
         {},
         (
-            "Too few rows to tell: precision 0.50 -> 0.53 (+0.001 to +0.050, but only 4 rows changed); about 230 rows would "
+            "Too few rows to tell: precision 0.50 → 0.53 (+0.001 to +0.050, but only 4 rows changed); about 230 rows would "
             "probably show a difference of 0.03."
         ),
     ),
@@ -199,7 +199,7 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
         [same(), replace(same("stars"), margin=0.12)],
         {},
         (
-            "No difference larger than the margin: recall 0.70 -> 0.70 (-0.01 to +0.02) and stars 0.70 -> 0.70 (-0.01 to +0.02)."
+            "No difference larger than the margin: recall 0.70 → 0.70 (-0.01 to +0.02) and stars 0.70 → 0.70 (-0.01 to +0.02)."
         ),
     ),
     "rows got worse": ([better()], {"rows_worse": 3}, f"{BETTER} 3 rows got worse."),
@@ -218,7 +218,7 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "a name of several words": (
         [better("context_recall")],
         {},
-        "The new version is better: context recall 0.81 -> 0.88 (+0.02 to +0.11).",
+        "The new version is better: context recall 0.81 → 0.88 (+0.02 to +0.11).",
     ),
     "a slice is worse": (
         [better()],
@@ -262,7 +262,7 @@ COMPARISONS: dict[str, tuple[list[MetricComparison], dict[str, Any], str]] = {
     "a long name": (
         [better("f" * 60)],
         {},
-        f"The new version is better: {'f' * 19}...{'f' * 18} 0.81 -> 0.88 (+0.02 to +0.11).",
+        f"The new version is better: {'f' * 19}...{'f' * 18} 0.81 → 0.88 (+0.02 to +0.11).",
     ),
 }
 
@@ -282,7 +282,7 @@ def test_rows_that_got_worse_are_counted() -> None:
     before, after = by_id([0.5, 0.6] * 15), by_id([0.2, *([0.9, 0.8] * 15)[1:]])
     comparison = before.compare(after)
     assert re.fullmatch(
-        r"The new version is better: m 0\.55 -> 0\.83 \(\+0\.\d\d to \+0\.\d\d\)\. 1 row got worse\. "
+        r"The new version is better: m 0\.55 → 0\.83 \(\+0\.\d\d to \+0\.\d\d\)\. 1 row got worse\. "
         r"It is not known whether both runs were scored in the same way\.",
         comparison.sentence,
     )
@@ -291,7 +291,7 @@ def test_rows_that_got_worse_are_counted() -> None:
 def test_a_verdict_that_lost_rows_could_turn() -> None:
     before, after = by_id([0.5, 0.6] * 15), by_id([FAILED] * 14 + [0.9, 0.8] * 8)
     sentence = before.compare(after).sentence
-    assert sentence.startswith("Undecided, as rows without a value could turn it: m 0.55 -> 0.85 (+0.2")
+    assert sentence.startswith("Undecided, as rows without a value could turn it: m 0.55 → 0.85 (+0.2")
 
 
 def summed(name: str, mean: float | None, limits: tuple[float, float] | None = None, **more: Any) -> Any:

@@ -133,7 +133,7 @@ def _of_metric(item: MetricComparison) -> str:
         return in_words(item.name)
     before, after = spoken(item.before, item.after)
     low, high = spoken(*item.interval[:2], sign="+")
-    return f"{in_words(item.name)} {before} -> {after} ({low} to {high}{_why_open(item)})"
+    return f"{in_words(item.name)} {before} → {after} ({low} to {high}{_why_open(item)})"
 
 
 def _why_open(item: MetricComparison) -> str:

@@ -341,6 +341,10 @@ def write(evaluation: Evaluation, out: Path, by: str | None = None, gates: Decis
 def printable_on(text: str, stream: TextIO | None) -> str:
     """Return the text as this stream can encode it; control characters, and characters outside its encoding, become escapes."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        "→".encode(encoding)
+    except UnicodeEncodeError:
+        text = text.replace("→", "->")
     return harmless(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
