@@ -108,7 +108,7 @@ def test_the_page_shows_what_became_of_gates(folder: Path) -> None:
     assert result.exit_code == 0
     page = (folder / "out.html").read_text()
     assert '<h2 id="gates-title">Gates: 1 passed</h2>' in page
-    assert page.index("gates-title") < page.index("exact_match drop &lt;= 0.03") < page.index("metrics-title")
+    assert page.index("metrics-title") < page.index("gates-title") < page.index("exact_match drop &lt;= 0.03")
 
 
 NO_FORMAT = "must have a name that ends in .html (for people), .md (a comment for a pull request) or .json (everything)"
