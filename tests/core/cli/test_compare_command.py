@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +112,14 @@ def test_the_page_shows_what_became_of_gates(folder: Path) -> None:
     page = (folder / "out.html").read_text()
     assert '<h2 id="gates-title">Gates: 1 passed</h2>' in page
     assert page.index("metrics-title") < page.index("gates-title") < page.index("exact_match drop &lt;= 0.03")
+
+
+@pytest.mark.parametrize(("encoding", "arrow"), [("utf-8", "→"), ("cp1252", "->")])
+def test_the_arrow_of_the_sentence_in_any_encoding(folder: Path, encoding: str, arrow: str) -> None:
+    command = [sys.executable, "-m", "ragmetrics_core", "compare", "old", "new"]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    found = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True, timeout=300)
+    assert f"exact match 0.25 {arrow} 0.75" in found.stdout.decode(encoding)
 
 
 NO_FORMAT = "must have a name that ends in .html (for people), .md (a comment for a pull request) or .json (everything)"
