@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from typing import Any
 import pytest
 
 import waiting
-from report_data import hostile, small
+from growth import slowness_on_clock
+from report_data import hostile, line, score, small
 
 from .conftest import until
 
@@ -170,3 +172,40 @@ def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, s
     until(page, "!document.getElementById('labels-export').textContent.includes('1 label')")
     other.click("text=Agreement so far")
     assert "Nothing can be said yet: " in other.inner_text("header")
+
+
+ROWS = 100_000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of scores of so many rows."""
+    folder = tmp_path_factory.mktemp("large")
+    with (folder / "scores.jsonl").open("w") as file:
+        for number in range(1, ROWS + 1):
+            sample = {"id": f"q{number}", "user_input": f"Question {number}?", "response": f"Answer {number}. " * 20}
+            scores = [score(name, (number * step) % 11 / 10) for step, name in ((3, "faithfulness"), (7, "relevancy"))]
+            file.write(json.dumps(line(number, sample, *scores)) + "\n")
+    return folder
+
+
+def test_the_first_rows_are_there_within_a_second_and_then_all(page: Any, serve: Serve, large: Path) -> None:
+    """The shortest of three times counts, as other programs take from the processor too."""
+    address = serve(large)
+    page.goto(address)
+    place = address + page.get_attribute("tbody th a", "href").lstrip("/")
+    views = []
+    for _ in range(3):
+        started = time.perf_counter()
+        page.goto(place)
+        page.wait_for_selector("#table tbody tr")
+        views.append((time.perf_counter() - started) / slowness_on_clock())
+    print(f"first rows of {ROWS:,} after {min(views):.2f} s")
+    assert min(views) <= 1
+    assert waiting.until(lambda: page.locator("#found").inner_text().startswith("100,000 rows"))
+    started = time.perf_counter()
+    page.goto(f"{place}#row=q99999")
+    page.reload()
+    page.wait_for_selector("#row h1")
+    assert "Answer 99999." in page.locator("#row").inner_text()
+    print(f"row 99,999 after {(time.perf_counter() - started) / slowness_on_clock():.2f} s")

@@ -39,7 +39,7 @@ class ServedPage:
         version: what the page adds to its requests, so that all answers are about the same rows.
         html: the page.
         index: the columns of its rows, as deflated JSON.
-        evidence: returns the evidence of a row, as plain JSON values.
+        evidence: returns the evidence of some rows, as plain JSON values.
         rows: how many rows it has.
         metrics: the metrics, with their scales.
         names: what labels call the rows.
@@ -48,7 +48,7 @@ class ServedPage:
     version: str
     html: str
     index: bytes
-    evidence: Callable[[int], Any]
+    evidence: Callable[[Sequence[int]], Any]
     rows: int
     metrics: Mapping[str, tuple[float, float] | None]
     names: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ class ServedPage:
     def block(self, number: int) -> bytes | None:
         """Return the evidence of a block of rows as deflated JSON; None if there is no such block."""
         rows = range(self.rows)[number * SERVED_ROWS : (number + 1) * SERVED_ROWS]
-        return deflated([self.evidence(row) for row in rows]) if rows else None
+        return deflated(self.evidence(rows)) if rows else None
 
 
 def run_page(path: Path, name: str, most: int | None = None, note: str = "") -> ServedPage:
@@ -79,10 +79,10 @@ def run_page(path: Path, name: str, most: int | None = None, note: str = "") -> 
     with closing(Exchanges(run.run_dir, run.settings, rows.run.columns)) as exchanges:
         content = run_content(summary, rows, exchanges, None)
 
-    def evidence(row: int) -> Any:
-        # opened for each row: the journal of a run that goes on must not be kept open
+    def evidence(wanted: Sequence[int]) -> Any:
+        # opened each time: the journal of a run that goes on must not be kept open
         with closing(Exchanges(run.run_dir, run.settings, scales)) as journal:
-            return evidence_of(run.records[row], journal, run.metrics)
+            return [evidence_of(run.records[row], journal, run.metrics) for row in wanted]
 
     scales = _scales(run.metrics)
     live = element("p", class_="live", id="live", role="status", hidden=True)
@@ -106,7 +106,14 @@ def comparison_page(before: Path, after: Path, names: tuple[str, str]) -> Served
     content = comparison_content(replace(found, before=names[0], after=names[1]), found.paired.read(), None)
     version = token_hex(8)
     html, index = _with_head(content).served(version)
-    return ServedPage(version, html, index, content.evidence, len(content.order), _scales(runs[0].metrics))
+    return ServedPage(
+        version,
+        html,
+        index,
+        lambda wanted: [content.evidence(row) for row in wanted],
+        len(content.order),
+        _scales(runs[0].metrics),
+    )
 
 
 MARGIN = 0.03

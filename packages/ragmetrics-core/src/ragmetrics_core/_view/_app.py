@@ -38,6 +38,9 @@ MOST_LISTENERS = 24
 PAUSE = 1.0
 """The seconds between two looks at the files of a run."""
 
+LARGE = 20_000_000
+"""The bytes of a run from which on its first rows are shown without waiting for the others."""
+
 OWN_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 
 Say = Callable[[str], None]
@@ -166,7 +169,10 @@ class Viewer:
 
     def _now(self, run: FoundRun) -> ServedPage:
         """Return the page of a run if it is made within a moment, else that of its first rows."""
-        return wait_for(self._library.page(run)) or self._library.first_page(run)
+        page = self._library.page(run)
+        if not page.done() and sum(size for _, _, size in run.stamp) > LARGE:
+            return self._library.first_page(run)
+        return wait_for(page) or self._library.first_page(run)
 
     def _sent(self, request: Request) -> ServedPage:
         """Return the page that asks, as it was sent."""
