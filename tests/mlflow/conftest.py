@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
-os.environ["MLFLOW_SQLALCHEMYSTORE_POOL_SIZE"] = "20"
-os.environ["MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW"] = "20"
+os.environ["MLFLOW_SQLALCHEMYSTORE_POOL_SIZE"] = "100"
+os.environ["MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW"] = "100"
 
 # Absent where only the core is tested.
 collect_ignore_glob: list[str] = []

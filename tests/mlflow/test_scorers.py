@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import warnings
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,7 +29,7 @@ class Judge:
 
     def __init__(self, text: str | Exception, seconds: float = 0.0) -> None:
         self.text, self.seconds = text, seconds
-        self.calls = 0
+        self.calls = self.busy = self.most_at_once = 0
 
     identity: ClassVar = {"model": "judge-1"}
 
@@ -38,7 +37,10 @@ class Judge:
         import asyncio
 
         self.calls += 1
+        self.busy += 1  # on the one event loop of a scorer
+        self.most_at_once = max(self.most_at_once, self.busy)
         await asyncio.sleep(self.seconds)
+        self.busy -= 1
         if isinstance(self.text, Exception):
             raise self.text
         return Reply(self.text, Usage(1, 30, 5))
@@ -134,12 +136,12 @@ def test_sixty_slow_judgements_run_at_the_same_time(feedbacks: Any) -> None:
     judge = Judge('{"feedback": "It is short.", "passing": true}', seconds=0.5)
     metrics = [Guideline(f"Have {n} points.", name=f"points_{n}") for n in range(6)]
     rows = [{**ROW, "outputs": f"Answer {number}."} for number in range(10)]
-    begun = time.monotonic()
     found = feedbacks(rows, scorers(metrics, llm=judge))
-    seconds = time.monotonic() - begun
     assert judge.calls == 60
     assert {feedback.value for row in found for feedback in row.values()} == {1.0}
-    assert seconds < 12  # one after the other they take 30; on a free machine all take less than 6
+    assert (
+        judge.most_at_once > 6
+    )  # metrics of several rows; on a free machine all 60 judgements take less than 6 seconds
 
 
 def test_a_metric_that_hangs_fails_alone(store: Path) -> None:
@@ -235,7 +237,7 @@ def test_settings_are_checked() -> None:
 def test_a_small_pool_causes_one_warning_before_any_call(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MLFLOW_SQLALCHEMYSTORE_POOL_SIZE")
     monkeypatch.delenv("MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW")
-    with pytest.warns(UserWarning, match=r"POOL_SIZE=20 and MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW=20$"):
+    with pytest.warns(UserWarning, match=r"POOL_SIZE=100 and MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW=100$"):
         (made,) = scorers(TokenF1())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -243,5 +245,5 @@ def test_a_small_pool_causes_one_warning_before_any_call(store: Path, monkeypatc
         monkeypatch.setenv("MLFLOW_GENAI_EVAL_MAX_WORKERS", "4")
         scorers(TokenF1())
         monkeypatch.delenv("MLFLOW_GENAI_EVAL_MAX_WORKERS")
-        monkeypatch.setenv("MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW", "35")
+        monkeypatch.setenv("MLFLOW_SQLALCHEMYSTORE_MAX_OVERFLOW", "195")
         scorers(TokenF1())
