@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import threading
-import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ..._support._providers import SERVERS, NamedServer
-from ..._values._errors import InvalidInput, ModelError, Setting
+from ..._values._errors import ModelError, Setting
 from ..._values._settings import check_seconds, check_whole
-from .._wire._connections import HOLDS_KEY, PerLoop, bare_url, check_header, check_installed, check_url, tidy_key
-from .._wire._failures import set_key
+from .._wire._connections import bare_url, check_header, check_installed, check_url, tidy_key
+from .._wire._package_model import KeptClients
 
 RETRIES = 2
 """How often a failed call is made again, as often as by other clients."""
@@ -62,7 +59,7 @@ class Service:
         return next((url.removesuffix(end) for end in self.suffixes if url.endswith(end)), url)
 
 
-class NativeClients:
+class NativeClients(KeptClients):
     """The clients of a service.
 
     Args:
@@ -91,38 +88,17 @@ class NativeClients:
         self._url = service.address(url)
         self._forget_connections()
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the settings for another process, which makes new connections.
+    @property
+    def key_variable(self) -> str:
+        """The environment variable of the key, for messages."""
+        return self._variables[0]
 
-        Raises:
-            InvalidInput: the settings contain a key.
-        """
-        if self._key is not None or urlsplit(self._url).username:
-            raise InvalidInput(HOLDS_KEY.replace("OPENAI_API_KEY", self._variables[0]))
-        of_process = ("_made", "_kept", "_lock", "_unretrying")
-        return {name: value for name, value in vars(self).items() if name not in of_process}
+    @property
+    def _holds_key(self) -> bool:
+        return self._key is not None or urlsplit(self._url).username is not None
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
-        self._forget_connections()
-
-    def _forget_connections(self) -> None:
-        self._made: Any = None
-        self._kept: PerLoop[Any] = PerLoop()
-        self._lock = threading.Lock()
-        self._unretrying: NativeClients | None = None
-
-    def without_retries(self) -> NativeClients:
-        """Return the same clients without retries. Every call returns the same object, so that its connections are kept."""
-        with self._lock:
-            if self._unretrying is None:
-                # the import takes a second, which must not count as latency of the first calls
-                self._service.load()
-                other = object.__new__(type(self))
-                vars(other).update(vars(self), _retries=0)
-                other._forget_connections()
-                self._unretrying = other
-            return self._unretrying
+    def _load(self) -> None:
+        self._service.load()
 
     @property
     def base_url(self) -> str:
@@ -137,30 +113,9 @@ class NativeClients:
         return tuple({text for text in found if text})
 
     @property
-    def key_cure(self) -> tuple[str | Setting, ...]:
-        """The advice for a key that is refused."""
-        return set_key(self._variables[0])
-
-    @property
     def protocol(self) -> tuple[str, str]:
         """The name of the protocol, and what to check if the server does not follow it."""
         return self._service.name, f"is a server of {self._service.name} at this address?"
-
-    def sync(self) -> Any:
-        """Return the client for synchronous calls.
-
-        Raises:
-            ModelError: there is no key, or it cannot be sent.
-        """
-        with self._lock:
-            if self._made is None:
-                self._made = made = self._new(asynchronous=False)
-                weakref.finalize(self, made.close)
-            return self._made
-
-    async def here(self) -> Any:
-        """Return the client of the running loop. Raises as ``sync``."""
-        return await self._kept.here(partial(self._new, asynchronous=True))
 
     def _new(self, *, asynchronous: bool) -> Any:
         key = self._key or next(filter(None, (tidy_key(os.environ.get(name)) for name in self._variables)), None)
@@ -171,5 +126,9 @@ class NativeClients:
             raise problem
         check_header("the API key", key)
         return self._service.make(
-            asynchronous=asynchronous, base_url=self._url, key=key, timeout=self._timeout, retries=self._retries
+            asynchronous=asynchronous,
+            base_url=self._url,
+            key=key,
+            timeout=self._timeout,
+            retries=self._retries * self._retrying,
         )

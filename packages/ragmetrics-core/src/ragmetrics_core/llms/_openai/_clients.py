@@ -14,12 +14,9 @@ constructor, under the documented names. So a copy is made of a stand-in object 
 
 from __future__ import annotations
 
-import importlib
 import os
-import threading
 import weakref
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -28,8 +25,6 @@ from ..._support._secrets import routing_digest
 from ..._values._errors import InvalidInput, ModelError, Setting
 from .._wire._bounded import bounded_client, is_bounded
 from .._wire._connections import (
-    HOLDS_KEY,
-    PerLoop,
     bare_url,
     check_header,
     check_installed,
@@ -37,10 +32,12 @@ from .._wire._connections import (
     openai_package,
     tidy_key,
 )
-from .._wire._failures import OPENAI_PROTOCOL, set_key
+from .._wire._failures import OPENAI_PROTOCOL
+from .._wire._package_model import KeptClients
 
 if TYPE_CHECKING:
     import openai
+    from typing_extensions import Self
 
 
 NO_KEY = "no-key"
@@ -147,7 +144,7 @@ NOT_FOR_THIS_LOOP = (
 )
 
 
-class Clients:
+class Clients(KeptClients):
     """The openai clients of one model.
 
     Args:
@@ -167,7 +164,6 @@ class Clients:
         self._given = client
         self._given_settings: dict[str, Any] = {}
         self._given_loop: weakref.ref[Any] | None = None
-        self._retrying = True
         self._forget_connections()
         if client is None:
             urls = {"base_url": self._settings.get("base_url"), "OPENAI_BASE_URL": os.environ.get("OPENAI_BASE_URL")}
@@ -178,46 +174,17 @@ class Clients:
             _check_client(client, self._settings)
             self._given_settings = settings_of(client)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the settings for another process, which makes new connections.
-
-        Raises:
-            InvalidInput: the settings contain a key.
-        """
+    @property
+    def _holds_key(self) -> bool:
         key = self._settings.get("api_key", NO_KEY)
-        if self._given is not None or key != NO_KEY or urlsplit(self._full_url).username:
-            raise InvalidInput(HOLDS_KEY)
-        return {"_settings": self._settings, "_retrying": self._retrying}
+        return self._given is not None or key != NO_KEY or urlsplit(self._full_url).username is not None
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state, _given=None, _given_settings={}, _given_loop=None)
-        self._forget_connections()
-
-    def _forget_connections(self) -> None:
-        self._made: openai.OpenAI | None = None
-        self._kept: PerLoop[openai.AsyncOpenAI] = PerLoop()
-        self._unretrying: Clients | None = None
-        self._lock = threading.Lock()
-
-    def without_retries(self) -> Clients:
-        """Return the same clients without retries, so that every failure is reported at once. A client that cannot be copied
-        keeps its retries.
-
-        Every call returns the same object, so that its connections are kept from run to run.
-        """
-        with self._lock:
-            if self._unretrying is None:
-                # the import takes a second, which must not count as latency of the first calls
-                importlib.import_module("openai")
-                other = object.__new__(type(self))
-                vars(other).update(vars(self))
-                other._retrying = False
-                other._forget_connections()
-                given = self._given
-                if given is not None and type(given).__module__.startswith("openai"):
-                    other._given = given.with_options(max_retries=0)  # a copy that uses the same connections
-                self._unretrying = other
-            return self._unretrying
+    def without_retries(self) -> Self:
+        other = super().without_retries()
+        given = self._given
+        if given is not None and other._given is given and type(given).__module__.startswith("openai"):
+            other._given = given.with_options(max_retries=0)  # a copy that uses the same connections
+        return other
 
     @property
     def given(self) -> bool:
@@ -250,11 +217,6 @@ class Clients:
         for value in header_texts(self._given_settings).values():
             found += [value, value.rpartition(" ")[2]]  # such as "Bearer" and a token
         return tuple({text for text in found if isinstance(text, str) and text})
-
-    @property
-    def key_cure(self) -> tuple[str | Setting, ...]:
-        """The advice for a key that is refused."""
-        return set_key(self.key_variable)
 
     protocol = OPENAI_PROTOCOL
 
@@ -290,14 +252,8 @@ class Clients:
             self._check_headers()
         if isinstance(self._given, openai.OpenAI):
             return self._given
-        with self._lock:
-            made = self._made
-            if made is None:
-                if self._given is not None and not self._can_be_rebuilt(asynchronous=False):
-                    raise InvalidInput(NOT_FOR_SYNC)
-                self._made = made = self._new(asynchronous=False)
-                weakref.finalize(self, made.close)
-            return made
+        found: openai.OpenAI = super().sync()
+        return found
 
     async def here(self) -> openai.AsyncOpenAI | None:
         """Return an asynchronous client for the running loop; None if only the synchronous client in a thread can serve it.
@@ -314,7 +270,8 @@ class Clients:
         if given is not None:
             self._check_headers()
         if given is None or self._can_be_rebuilt(asynchronous=True):
-            return await self._kept.here(partial(self._new, asynchronous=True))
+            found: openai.AsyncOpenAI = await super().here()
+            return found
         if isinstance(given, openai.OpenAI):
             return None
         loop = weakref.ref(asyncio.get_running_loop())
@@ -338,6 +295,8 @@ class Clients:
         """Make a client from the settings, or from the given client."""
         if self._given is None:
             made = own_client("AsyncOpenAI" if asynchronous else "OpenAI", self._settings)
+        elif not asynchronous and not self._can_be_rebuilt(asynchronous=False):
+            raise InvalidInput(NOT_FOR_SYNC)
         else:
             made = rebuilt(self._given, self._given_settings, asynchronous=asynchronous)
         if not self._retrying:

@@ -8,32 +8,109 @@ all models share (see ``_package_errors``).
 from __future__ import annotations
 
 import copy
+import threading
+import weakref
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._support._threads import in_own_thread
+from ..._values._errors import InvalidInput, Setting
 from ._attempts import Exchange, arun_exchange, run_exchange
-from ._failures import Failures, Place
+from ._connections import HOLDS_KEY, PerLoop
+from ._failures import Failures, set_key
 from ._package_errors import TranslatedErrors
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 T = TypeVar("T")
 M = TypeVar("M", bound="PackageModel")
 
 
-class ClientsOfPackage(Place, Protocol):
-    """The clients of a package for one server."""
+OF_PROCESS = ("_made", "_kept", "_lock", "_unretrying")
+"""The attributes of clients that another process makes anew."""
+
+
+class KeptClients:
+    """The clients of a package for one server: one for synchronous calls and one for each event loop, made at the first call."""
+
+    _retrying = True
+
+    def _forget_connections(self) -> None:
+        self._made: Any = None
+        self._kept: PerLoop[Any] = PerLoop()
+        self._unretrying: Any = None
+        self._lock = threading.Lock()
+
+    def _load(self) -> None:
+        """Import the package."""
+        import_module("openai")
+
+    def _new(self, *, asynchronous: bool) -> Any:
+        """Return a new client, without retries unless ``_retrying``."""
+        raise NotImplementedError
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable of the key, for messages."""
+        raise NotImplementedError
+
+    @property
+    def _holds_key(self) -> bool:
+        raise NotImplementedError
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings for another process, which makes new connections.
+
+        Raises:
+            InvalidInput: the settings contain a key.
+        """
+        if self._holds_key:
+            raise InvalidInput(HOLDS_KEY.replace("OPENAI_API_KEY", self.key_variable))
+        return {name: value for name, value in vars(self).items() if name not in OF_PROCESS}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        self._forget_connections()
+
+    def without_retries(self) -> Self:
+        """Return the same clients without retries, so that every failure is reported at once. A client that cannot be copied
+        keeps its retries.
+
+        Every call returns the same object, so that its connections are kept from run to run.
+        """
+        with self._lock:
+            if self._unretrying is None:
+                self._load()  # it takes a second, which must not count as latency of the first calls
+                other = object.__new__(type(self))
+                vars(other).update(vars(self), _retrying=False)
+                other._forget_connections()
+                self._unretrying = other
+            found: Self = self._unretrying
+            return found
+
+    @property
+    def key_cure(self) -> tuple[str | Setting, ...]:
+        """The advice for a key that is refused."""
+        return set_key(self.key_variable)
 
     def sync(self) -> Any:
-        """Return the client for synchronous calls."""
-        ...
+        """Return the client for synchronous calls.
+
+        Raises:
+            ModelError: there is no key, or it cannot be sent.
+        """
+        with self._lock:
+            if self._made is None:
+                self._made = made = self._new(asynchronous=False)
+                weakref.finalize(self, made.close)
+            return self._made
 
     async def here(self) -> Any:
-        """Return the client of the running loop; None: the synchronous client serves it, from a thread."""
-        ...
-
-    def without_retries(self) -> Any:
-        """Return the same clients without retries."""
-        ...
+        """Return the client of the running loop. Raises as ``sync``."""
+        return await self._kept.here(partial(self._new, asynchronous=True))
 
 
 class PackageModel:
@@ -47,7 +124,7 @@ class PackageModel:
 
     model: str
     price_as: str | None = None
-    _clients: Any  # ClientsOfPackage; each model has its own class of them
+    _clients: Any  # KeptClients that are also a Place; each model has a class of them
     _errors: type[TranslatedErrors] = TranslatedErrors
 
     def without_retries(self: M) -> M:
