@@ -202,7 +202,10 @@ def test_the_first_rows_are_there_within_a_second_and_then_all(page: Any, serve:
         views.append((time.perf_counter() - started) / slowness_on_clock())
     print(f"first rows of {ROWS:,} after {min(views):.2f} s")
     assert min(views) <= 1
-    assert waiting.until(lambda: page.locator("#found").inner_text().startswith("100,000 rows"))
+    latest = time.monotonic() + 900  # reading all of them takes a busy machine minutes
+    while not page.locator("#found").inner_text().startswith("100,000 rows"):
+        assert time.monotonic() < latest
+        page.wait_for_timeout(500)
     started = time.perf_counter()
     page.goto(f"{place}#row=q99999")
     page.reload()
