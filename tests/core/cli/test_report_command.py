@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_page_of_a_file_of_scores(folder: Path) -> None:
     result = call("report", "scores.jsonl")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "report.html: 4 rows, 0.1 MB\n"
+    assert result.stdout == "report.html: 4 rows, 0.2 MB\n"
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>\n")
     assert "<title>scores.jsonl – ragmetrics report</title>" in page
