@@ -130,13 +130,13 @@ def _with_head(content: Content, note: str = "", live: Html | None = None) -> Co
     return replace(content, parts={**content.parts, "header": joined([BACK, content.parts["header"], said, live])})
 
 
-def agreement_page(path: Path, lines: Sequence[Mapping[str, Any]]) -> str:
+def agreement_page(path: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> str:
     """Return the page that says how far the judge of a run agrees with the labels so far.
 
     Raises:
         InvalidInput: the run cannot be read, or there are too few labels.
     """
-    calibration = calibrated(ScoredRows.load(path), lines, None, None, None)
+    calibration = replace(calibrated(ScoredRows.load(path), lines, None, None, None), run=name)
     overview = element("section", as_html(calibration._blocks()), class_="agreement")
     back = element("p", element("a", "\u2190 Back to the labels", href="./#labelling"), class_="back")
     header = joined([back, element("h1", "Agreement so far")])

@@ -29,7 +29,7 @@ from .._store._found_runs import FoundRun
 from .._store._label_file import checked_lines
 from .._support._secrets import conceal
 from .._values._errors import InvalidInput, RagmetricsError
-from ._guard import POLICY
+from ._guard import POLICY, TOO_LARGE, TooLarge
 from ._library import Library, wait_for
 
 MOST_LISTENERS = 24
@@ -80,6 +80,7 @@ class Viewer:
             Route("/run/{key}/agreement", self.agreement),
         ]
         handlers: dict[Any, Any] = {HTTPException: self._refused, RagmetricsError: self._failed, Exception: self._bug}
+        handlers[TooLarge] = self._too_large
         app = Starlette(routes=routes, exception_handlers=handlers)
         app.router.redirect_slashes = False
         return app
@@ -102,7 +103,7 @@ class Viewer:
         """The page of a comparison; until it is made, one that asks again."""
         made = wait_for(self._compared(request))
         if made is not None:
-            return _page(made.html)
+            return _page(self._library.without_folder(made.html))
         waiting = _page(message_page("The runs are being compared", "This page shows the comparison when it is made."))
         waiting.headers["refresh"] = "2"
         return waiting
@@ -110,7 +111,7 @@ class Viewer:
     def run(self, request: Request) -> Response:
         """The page of a run; of its first rows until all are read."""
         run = self._asked(request)
-        return _page(self._now(run).html)
+        return _page(self._library.without_folder(self._now(run).html))
 
     def index(self, request: Request) -> Response:
         """The columns of the rows of a page."""
@@ -162,7 +163,7 @@ class Viewer:
         """How far the judge of a run agrees with its labels."""
         run = self._asked(request)
         try:
-            return _page(agreement_page(run.path, self._library.labels(run).lines()))
+            return _page(agreement_page(run.path, run.name, self._library.labels(run).lines()))
         except InvalidInput as error:
             text = self._library.without_folder(str(error))
             return _page(message_page("Agreement so far", f"Nothing can be said yet: {text}", "./#labelling"))
@@ -233,8 +234,11 @@ class Viewer:
             return _page(message_page("This cannot be shown", text), 422)
         return PlainTextResponse(text + "\n", 422)
 
-    def _bug(self, _: Request, __: Exception) -> Response:
-        self._say(conceal(traceback.format_exc().rstrip()))
+    def _too_large(self, _: Request, __: Exception) -> Response:
+        return PlainTextResponse(TOO_LARGE.text, TOO_LARGE.status)
+
+    def _bug(self, _: Request, error: Exception) -> Response:
+        self._say(conceal("".join(traceback.format_exception(error)).rstrip()))
         return PlainTextResponse("This is a bug in ragmetrics; the terminal shows where.\n", 500)
 
 

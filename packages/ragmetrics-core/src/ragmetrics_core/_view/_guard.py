@@ -62,7 +62,7 @@ class Refusal:
 
 
 class TooLarge(Exception):
-    """A body is longer than it may be."""
+    """A body is longer than it may be; the application answers with ``TOO_LARGE``."""
 
 
 class Guard:
@@ -91,10 +91,7 @@ class Guard:
         if refusal is not None:
             await _answer(refusal, sending)
             return
-        try:
-            await self._app(scope, _limited(receive), sending)
-        except TooLarge:
-            await _answer(TOO_LARGE, sending)
+        await self._app(scope, _limited(receive), sending)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         """Return why a request is refused, whoever sends it; None if it is not."""
