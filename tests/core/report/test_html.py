@@ -67,8 +67,8 @@ class TestMarkup:
         assert page.count("{{metrics}}") == 1
 
 
-OF_SERVERS = ("unpack.js", "served-labels.js")
-"""The sources that ask the server of a page that is served; the policy of a file lets no script ask anything."""
+OF_SERVERS = ("served.js", "served-labels.js")
+"""The sources that ask the server of a served page; no page in a file has them."""
 
 
 class TestPolicy:
