@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Iterator[Path]:
     finally:
         mlflow.set_tracking_uri(None)
         os.killpg(server.pid, signal.SIGTERM)
-        server.wait(20)
+        server.wait(60)
 
 
 def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
