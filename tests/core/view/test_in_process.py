@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -64,7 +65,14 @@ def going_on(runs: Path, tmp_path: Path) -> Path:
     return run
 
 
-async def test_a_run_that_goes_on(going_on: Path) -> None:
+@pytest.fixture
+def ended_process() -> int:
+    """The number of a process that has ended."""
+    found = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    return int(found.stdout)
+
+
+async def test_a_run_that_goes_on(going_on: Path, ended_process: int) -> None:
     found = viewing(going_on.parent)
     assert "1 row so far, exact_match 1.000, token_f1 1.000" in found.client.get("/").text
     (key,) = keys(found)
@@ -73,7 +81,16 @@ async def test_a_run_that_goes_on(going_on: Path) -> None:
     assert event == {"rows": 1, "means": means, "going_on": True, "ready": False}
     (going_on / "scores.jsonl").write_text("not a row\n")
     assert (await first_event(found, f"/run/{key}/events"))["rows"] == 0
-    (going_on / ".ragmetrics.lock").unlink()
+    lock = going_on / ".ragmetrics.lock"
+    for holder, is_going_on in (
+        ({"host": socket.gethostname(), "process": os.getpid()}, True),
+        ({"host": "another", "process": ended_process}, True),
+        ({"host": socket.gethostname(), "process": 10**30}, True),
+        ({"host": socket.gethostname(), "process": ended_process}, sys.platform == "win32"),
+    ):
+        lock.write_text(json.dumps(holder))
+        assert (await first_event(found, f"/run/{key}/events"))["going_on"] is is_going_on, holder
+    lock.unlink()
     assert (await first_event(found, f"/run/{key}/events"))["going_on"] is False
     assert (await first_event(found, "/events")).keys() == {"state"}
 

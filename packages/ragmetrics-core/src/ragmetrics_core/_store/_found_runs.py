@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .._values._errors import InvalidInput
 from ._files import LIVE, SCORES
-from ._lock import LOCK
+from ._lock import LOCK, was_killed
 from ._parquet import HEAD, SUFFIXES
 from ._records import record_of
 from ._run_dir import ACCOUNT, JOURNAL, read_account
@@ -46,7 +46,8 @@ class FoundRun:
         path: where it is.
         changed: when its scores were last written, in seconds since 1970.
         stamp: names, times and sizes of its files; it differs after each change.
-        going_on: whether it has not come to its end and holds its directory. A run that was killed may look like that too.
+        going_on: whether it has not come to its end and holds its directory. A run that was killed on another
+            machine looks like that too.
     """
 
     key: str
@@ -117,8 +118,8 @@ def _found(root: Path, path: Path) -> FoundRun:
 
 
 def _is_going_on(path: Path) -> bool:
-    """Whether a run has not come to its end and its lock file is there. The lock itself is not tried: that could refuse the run."""
-    if not (path / LOCK).exists():
+    """Whether a run has not come to its end, and the process that its lock file names may still run."""
+    if not (path / LOCK).exists() or was_killed(path):
         return False
     try:
         stored = read_account(path)

@@ -44,6 +44,9 @@ MOST_TEXT = 1000
 BEHIND = 1 << 30
 """The position of the byte that is locked on Windows."""
 
+DAMAGED = (LookupError, OSError, OverflowError, RecursionError, TypeError, ValueError)
+"""What reading the text of a lock file may raise."""
+
 held: set[IO[bytes]] = set()
 """The lock files of this process."""
 
@@ -156,12 +159,30 @@ def _in_use(path: Path, file: IO[bytes] | None = None) -> InvalidInput:
     damaged.
     """
     who = "another process writes there"
-    with suppress(LookupError, OSError, RecursionError, TypeError, ValueError):
+    with suppress(*DAMAGED):
         if file is not None:
             file.seek(0)
             holder = json.loads(file.read(MOST_TEXT))
             who = f"process {holder['process']:d} on {holder['host']:s} has been writing there since {holder['started']:s}"
     return InvalidInput(Setting("run_dir", str(path)), f" is in use: {who}: wait until it ends, or ", *ANOTHER)
+
+
+def was_killed(path: Path) -> bool:
+    """Whether the process that the lock file of a run directory names has ended on this machine; the lock itself is not tried, as
+    that could refuse a run.
+    """
+    with suppress(*DAMAGED):
+        holder = json.loads((path / LOCK).read_bytes()[:MOST_TEXT])
+        if (
+            sys.platform != "win32" and holder["host"] == socket.gethostname()
+        ):  # on Windows the signal 0 would end the process
+            try:
+                os.kill(holder["process"], 0)
+            except ProcessLookupError:
+                return True
+            except PermissionError:  # of another user
+                return False
+    return False
 
 
 def _now() -> str:
