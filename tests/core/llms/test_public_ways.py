@@ -34,6 +34,9 @@ def own_names(tree: ast.AST) -> set[str]:
             names.add(node.name)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             names.add(node.target.id)
+        elif isinstance(node, ast.ClassDef):
+            given = [target for item in node.body if isinstance(item, ast.Assign) for target in item.targets]
+            names.update(target.id for target in given if isinstance(target, ast.Name))
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_self(node.value):
             names.add(node.attr)
     return names

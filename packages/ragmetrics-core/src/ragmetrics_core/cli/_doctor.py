@@ -169,6 +169,7 @@ EXTRAS = {
     "otel": "opentelemetry-api",
     "anthropic": "anthropic",
     "gemini": "google-genai",
+    "view": "starlette",
 }
 """The package that each extra is for."""
 
