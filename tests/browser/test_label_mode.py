@@ -13,7 +13,7 @@ from ragmetrics_core._store._run_settings import row_digest
 from report_data import line, many, score, written
 
 from .conftest import Opener
-from .labels import chosen, exported, focused, labelling, order, ticked, title, told, turned
+from .labels import chosen, exported, focused, labelling, order, redrawn, ticked, title, told, turned
 
 DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 """What is on the screen by now has been noted."""
@@ -94,13 +94,62 @@ class TestByKeysAlone:
             Label("q1", "faithfulness", False, blind=True),
         ]
 
-    def test_undo_and_the_same_key_again(self, opened: Opener, report: Path) -> None:
+    @pytest.mark.parametrize(
+        ("key", "focus"), [("Enter", "labels-row-title"), ("Tab", "labels-order"), ("Shift+Tab", "labels-metric")]
+    )
+    def test_keys_label_after_the_name(
+        self, opened: Opener, report: Path, tmp_path: Path, key: str, focus: str
+    ) -> None:
+        page = labelling(opened, report)
+        page.locator("#labels-annotator").focus()
+        page.keyboard.type("Nina")
+        page.keyboard.press(key)
+        assert focused(page) == focus
+        turned(page, "y")
+        assert page.locator("#labels-annotator").input_value() == "Nina"
+        assert [(item.label, item.annotator) for item in read_labels(exported(page, tmp_path))] == [(True, "Nina")]
+
+    def test_letters_that_choose_in_a_list_label_nothing(self, opened: Opener, report: Path) -> None:
+        page = labelling(opened, report)
+        page.locator("#labels-order").focus()
+        with redrawn(page):
+            page.keyboard.type("as in")  # "n" is a key, but here it goes on with the words of a choice
+        assert page.locator("#labels-order").input_value() == "input"
+        assert page.locator("#labels-progress").inner_text() == "0 of 4 rows labelled."
+        assert focused(page) == "labels-order"
+
+    def test_the_same_key_again_keeps_the_label(self, opened: Opener, report: Path) -> None:
+        page = labelling(opened, report)
+        ticked(page, further=False)
+        page.keyboard.press("y")
+        told(page, ": right.")
+        page.keyboard.press("y")
+        told(page, ": right, as before. 1 of 4 rows labelled.")
+        page.keyboard.press("u")
+        assert page.locator("#labels-progress").inner_text() == "0 of 4 rows labelled.", "it was one step"
+
+    def test_a_label_is_removed_by_its_own_key_or_button(self, opened: Opener, report: Path) -> None:
+        page = labelling(opened, report)
+        ticked(page, further=False)
+        page.keyboard.press("x")
+        told(page, f"{title(page)} has no label to remove.")
+        page.keyboard.press("y")
+        page.keyboard.press("x")
+        told(page, f"{title(page)}: label removed. Undo brings it back. 0 of 4 rows labelled.")
+        page.keyboard.press("u")
+        assert page.locator("#labels-give-true").get_attribute("aria-pressed") == "true"
+        page.locator("#labels-remove").click()
+        told(page, "label removed")
+        assert page.locator("#labels-remove").count() == 0
+        assert focused(page) == "labels-row-title"
+
+    def test_undo(self, opened: Opener, report: Path) -> None:
         page = labelling(opened, report)
         ticked(page, further=False)
         first = title(page)
         page.keyboard.press("y")
         assert page.locator("#labels-give-true").get_attribute("aria-pressed") == "true"
-        page.keyboard.press("y")
+        page.keyboard.press("x")
         assert page.locator("#labels-progress").inner_text() == "0 of 4 rows labelled."
         turned(page, "ArrowRight")
         page.keyboard.press("n")

@@ -165,6 +165,12 @@ def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, s
     other = page.context.new_page()
     other.goto(f"{place}#labelling")
     other.wait_for_selector("text=Export 1 label")
+    assert "row 2 of 4" in other.locator("#labels-row-title").inner_text(), "the first row without a label"
+    heights = other.locator(".label-acts > :is(a, button)").evaluate_all(
+        "(items) => items.map((item) => [item.getBoundingClientRect().top, item.getBoundingClientRect().bottom])"
+    )
+    assert len(heights) == 5
+    assert heights == [heights[0]] * 5
     other.click("text=Remove all")
     assert waiting.until(lambda: len(saved()) == 3)
     assert saved()[2]["label"] is None

@@ -83,7 +83,7 @@ function labelProgress(told) {
       button("labels-export", ready ? `Export ${count(ready, "label")}` : "Export", "e", tellExport, false),
       button("labels-import", "Import…", null, () => file.click(), false),
       file,
-      labelServer ? el("a", { href: "agreement", class: "button" }, "Agreement so far") : null,
+      labelServer ? el("a", { href: "agreement" }, "Agreement so far") : null,
       button("labels-clear", "Remove all", null, clearLabels, !given.labels.size),
     ),
     el("p", { id: "labels-told", role: "status" }, told),
@@ -158,6 +158,7 @@ function verdictPart(metric) {
     { class: "verdict-bar", role: "group", "aria-labelledby": "labels-asked" },
     el("p", { id: "labels-asked", class: "asked" }, asked, claim === null ? null : el("span", { class: "asked-claim", dir: "auto" }, ` ${claim}`), grades ? el("span", { class: "limits" }, ` ${digits(grades.low)} to ${digits(grades.high)}${metric.better === false ? ", low is good" : ""}`) : null),
     el("div", { class: grades && grades.steps ? "gives grades" : "gives" }, answers),
+    label === null ? null : el("p", { class: "steps" }, el("button", { type: "button", id: "labels-remove", onclick: removeLabel, "aria-keyshortcuts": given.options.keys ? "x" : null }, "Remove this label", keyHint("x"))),
     el("p", { class: "steps" }, el("button", { type: "button", id: "labels-previous", onclick: () => goToRow(now.at - 1), disabled: now.at === 0 }, "← Previous row"), el("span", { class: "so-far", "aria-hidden": "true" }, `${labelled()} / ${now.rows.length}`), el("button", { type: "button", id: "labels-next", onclick: () => goToRow(now.at + 1), disabled: now.at + 1 >= now.rows.length }, "Next row →")),
   );
 }
@@ -194,10 +195,11 @@ function seenScore(score, view, sample) {
 function labelHelp() {
   const grades = gradesOf(metrics[labelMetric()]);
   const keys = [
-    grades && grades.steps ? [`${grades.low} … ${Math.min(9, grades.high)}`, "give a grade"] : ["y, n", "right, wrong; the same key again takes it away"],
+    grades && grades.steps ? [`${grades.low} … ${Math.min(9, grades.high)}`, "give a grade"] : ["y, n", "right, wrong"],
     ["j, k", given.options.claims ? "next, previous claim or row" : "next, previous row"],
     ["→, ←", "next, previous row"],
     ["m", "write a note; Escape leaves it"],
+    ["x", "remove the label"],
     ["u", "undo"],
     ["s", "show or hide the score"],
     ["e", "export"],

@@ -4,6 +4,8 @@
 let reportDigest = "";
 let labelAsks = []; // what each metric asks, in words
 const now = { rows: [], at: 0, record: null, targets: [null], target: 0, open: false };
+let labelsRead = null; // settled once the labels that a server keeps are here
+let letterTyped = -Infinity; // when a letter last chose in a list
 
 const isLabelling = () => document.documentElement.dataset.view === "labels";
 const rowNow = () => now.rows[now.at];
@@ -15,7 +17,7 @@ function startLabels(found) {
   labelAsks = found.asks;
   takeNames(found.names);
   loadLabels(reportDigest);
-  labelServer?.load();
+  labelsRead = labelServer?.load();
   byId("row").after(el("article", { id: "labels", hidden: true, tabindex: "-1", "aria-labelledby": "labels-title" }));
   const way = el("a", { href: "#labelling", title: "right or wrong, without seeing their scores" }, "Label rows");
   byId("sections").append(way);
@@ -59,6 +61,8 @@ async function openLabels() {
   document.documentElement.dataset.view = "labels";
   fill(byId("row"));
   byId("labels").hidden = false;
+  await labelsRead; // or the first row without a label is not known
+  if (!isLabelling()) return;
   if (given.options.order === "drawn" && !given.drawn.length) given.options.order = "random";
   await beginRows();
   scrollTo(0, 0);
@@ -114,7 +118,7 @@ function nextOpenRow() {
   return ahead.find((at) => !hasLabel(now.rows[at], null)) ?? -1;
 }
 
-/** Give a label to what is asked about; given twice, it is taken away. */
+/** Give a label to what is asked about; a label that it already has stays as it was given. */
 async function giveLabel(label) {
   if (!now.record) return;
   const [row, claim] = [rowNow(), claimNow()];
@@ -123,11 +127,25 @@ async function giveLabel(label) {
   const same = before?.label === label;
   const blind = !given.seen.has(row) && !orderTells();
   const weight = given.weights.get(keyOfWeight(entry.id, entry.metric)) ?? before?.weight ?? null;
-  change({ ...entry, label: same ? null : label, note: before?.note ?? null, blind: same ? null : blind, weight, digest: now.record.digests[entry.metric] ?? null });
-  const what = `${labelNames[row]}${claim === null ? "" : `, claim ${now.target + 1}`}: ${same ? "label taken away" : labelWord(label)}.`;
-  if (!same && given.options.further) await goFurther();
+  if (!same) change({ ...entry, label, note: before?.note ?? null, blind, weight, digest: now.record.digests[entry.metric] ?? null });
+  const what = `${targetName()}: ${labelWord(label)}${same ? ", as before" : ""}.`;
+  if (given.options.further) await goFurther();
   else drawLabels();
   tellLabels(what, progressText());
+}
+
+/** What is asked about, in words. */
+const targetName = () => `${labelNames[rowNow()]}${claimNow() === null ? "" : `, claim ${now.target + 1}`}`;
+
+/** Remove the label of what is asked about; its note stays. */
+function removeLabel() {
+  if (!now.record) return;
+  const before = labelOf(rowNow(), claimNow());
+  if ((before?.label ?? null) === null) return tellLabels(`${targetName()} has no label to remove.`);
+  change({ ...before, label: null, blind: null });
+  drawLabels();
+  if (document.activeElement === document.body) byId("labels-row-title").focus({ preventScroll: true }); // its button is gone
+  return tellLabels(`${targetName()}: label removed. Undo brings it back.`, progressText());
 }
 
 async function goFurther() {
@@ -219,6 +237,7 @@ const LABEL_KEYS = {
   ArrowRight: () => goToRow(now.at + 1),
   ArrowLeft: () => goToRow(now.at - 1),
   m: () => byId("labels-note")?.focus(),
+  x: removeLabel,
   u: takeBack,
   s: toggleScore,
   e: () => tellExport(),
@@ -232,17 +251,25 @@ function tellExport() {
   tellLabels(told);
 }
 
+/** Whether a key chooses in a list that has the focus: an arrow, a letter that a choice begins with, or one soon after such a letter. */
+function choosesIn(list, event) {
+  if (event.key.startsWith("Arrow")) return true;
+  const begins = [...list.options].some((choice) => choice.text.toLowerCase().startsWith(event.key.toLowerCase()));
+  if (begins || event.timeStamp - letterTyped < 1000) letterTyped = event.timeStamp;
+  return letterTyped === event.timeStamp;
+}
+
 /** One key for each thing to do; none of them while something is written. */
 function labelKeys(event) {
-  if (!isLabelling() || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!isLabelling() || event.isComposing || event.altKey || event.ctrlKey || event.metaKey) return;
   const field = event.target.closest?.("input:not([type=checkbox]), select, textarea");
-  if (event.key === "Escape") {
+  if (event.key === "Escape" || (event.key === "Enter" && field?.id === "labels-annotator")) {
     if (field) byId("labels-row-title")?.focus({ preventScroll: true });
     else location.hash = "#rows";
     event.preventDefault();
     return;
   }
-  if (field || !given.options.keys) return;
+  if (!given.options.keys || (field && (field.localName !== "select" || choosesIn(field, event)))) return;
   const grades = claimNow() === null ? gradesOf(metrics[labelMetric()]) : null;
   const grade = grades?.steps?.find((step) => String(step) === event.key);
   if (grade === undefined && !Object.hasOwn(LABEL_KEYS, event.key)) return;
