@@ -100,6 +100,59 @@ def test_a_run_is_found_opened_and_compared(page: Any, serve: Serve, folder: Pat
     page.wait_for_selector("#row h1")
 
 
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+def test_the_list_fits_and_breaks_no_word(page: Any, serve: Serve, folder: Path, width: int) -> None:
+    (folder / "experiments").mkdir()
+    long = "experiments/chunk-size-512-overlap-64.jsonl"
+    (folder / "a.jsonl").rename(folder / long)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(serve(folder))
+    page.wait_for_selector(READ)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator(".scroll").evaluate("(it) => it.scrollWidth - it.clientWidth") == 0
+    lines = """(all) => Object.fromEntries(all.map((each) => {
+      const range = document.createRange();
+      range.selectNodeContents(each);
+      return [each.textContent, new Set([...range.getClientRects()].map((box) => box.top)).size];
+    }))"""
+    if width > 900:  # on a narrow screen a row is a block, and the heads are only heard
+        heads = dict.fromkeys(("Compare", "Run", "Written", "Rows", "Result"), 1)
+        assert page.locator("thead th").evaluate_all(lines) == heads
+    names = page.locator("tbody th a").evaluate_all(lines)
+    assert (names["b.jsonl"], names["hostile.jsonl"]) == (1, 1)
+    assert names[long] <= 2
+
+
+def test_two_ticked_runs_are_compared_and_the_list_says_so(page: Any, serve: Serve, folder: Path) -> None:
+    page.goto(serve(folder))
+    page.wait_for_selector(READ)
+    button, hint = page.locator("form button"), page.locator("#ticked")
+    found = []
+    for number in (None, 0, 1, 2):
+        if number is not None:
+            page.check(f"tbody input >> nth={number}")
+        found.append((button.is_enabled(), hint.inner_text()))
+    assert found == [
+        (False, "Tick two runs to compare them."),
+        (False, "Tick one more run to compare the two."),
+        (True, ""),
+        (False, "3 runs are ticked: a comparison needs two."),
+    ]
+
+
+def test_charts_name_their_runs_and_days(page: Any, serve: Serve, folder: Path) -> None:
+    page.goto(serve(folder))
+    page.wait_for_selector(READ)
+    chart = page.locator(".trends li", has_text="faithfulness").first
+    assert "latest run: b.jsonl" in chart.inner_text()
+    assert chart.locator(".ends span").all_inner_texts() == ["2027-01-15", "2027-01-15"]
+    titles = chart.locator("a title").all_text_contents()
+    assert [text.partition(":")[0] for text in titles][-2:] == [
+        "a.jsonl, 2027-01-15 08",
+        "b.jsonl, 2027-01-15 08",
+    ]
+
+
 def test_hostile_texts_stay_texts(page: Any, serve: Serve, folder: Path) -> None:
     address = serve(folder)
     page.goto(address)

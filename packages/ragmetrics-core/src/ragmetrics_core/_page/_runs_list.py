@@ -14,7 +14,7 @@ from .._summary._tally import summary_of
 from .._values._counts import count_of, grouped
 from .._values._errors import RagmetricsError
 from .._values._tags import EMPTY, Html, element, joined
-from ._page import section
+from ._page import breakable, section
 
 WIDTH, HEIGHT, EDGE = 240, 72, 6
 """The size of a chart, and the room at its edges, in units of the picture."""
@@ -66,7 +66,8 @@ def runs_overview(listed: Sequence[ListedRun]) -> Html:
         class_="runs",
         data_state=state_of(listed),
     )
-    button = element("p", element("button", "Compare the two ticked runs", type="submit"), class_="buttons")
+    hint = element("span", "Tick two runs to compare them.", id="ticked", role="status", class_="remark")
+    button = element("p", element("button", "Compare the two ticked runs", type="submit"), " ", hint, class_="buttons")
     wide = element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Table of runs")
     form = element("form", button if len(listed) > 1 else None, wide, action="/compare", method="get")
     trends = section("trends", "Means over time", element("ul", *charts, class_="trends")) if charts else EMPTY
@@ -75,7 +76,6 @@ def runs_overview(listed: Sequence[ListedRun]) -> Html:
 
 def _line(item: ListedRun) -> Html:
     run, summary = item.run, item.summary
-    written = f"{datetime.fromtimestamp(run.changed, timezone.utc):%Y-%m-%d %H:%M} UTC"
     box = element("input", type="checkbox", name_="run", value=run.key, aria_label=f"Compare {run.name}")
     state = element("span", " going on", class_="going-on") if run.going_on else None
     if summary is None:
@@ -87,12 +87,16 @@ def _line(item: ListedRun) -> Html:
     return element(
         "tr",
         element("td", box),
-        element("th", element("a", run.name, href=f"/run/{run.key}/", dir="auto"), state, scope="row"),
-        element("td", written),
+        element("th", element("a", breakable(run.name), href=f"/run/{run.key}/", dir="auto"), state, scope="row"),
+        element("td", _written(run), class_="when"),
         element("td", "" if summary is None else f"{_rows(summary):,}", class_="number"),
         element("td", result, class_="result"),
         data_run=run.key,
     )
+
+
+def _written(run: FoundRun) -> str:
+    return f"{datetime.fromtimestamp(run.changed, timezone.utc):%Y-%m-%d %H:%M} UTC"
 
 
 def _rows(summary: Summary) -> int:
@@ -115,18 +119,21 @@ def _trend(name: str, points: Sequence[tuple[FoundRun, MetricSummary]]) -> Html 
     marks, path = [], []
     for at, (run, item) in enumerate(known):
         x, mean = EDGE + at * step, item.mean or 0.0
-        words = element("title", f"{run.name}: {mean:.3f}" + (f", {item.interval}" if item.interval else ""))
+        said = f"{run.name}, {_written(run)}: {mean:.3f}" + (f", {item.interval}" if item.interval else "")
         ends = [f"{height(end):.1f}" for end in (item.interval or ())[:2]]
         line = (
             element("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=ends[0], y2=ends[1], class_="interval") if ends else None
         )
-        dot = element("circle", words, cx=f"{x:.1f}", cy=f"{height(mean):.1f}", r=3)
-        marks.append(element("a", line, dot, href=f"/run/{run.key}/"))
+        dot = element("circle", cx=f"{x:.1f}", cy=f"{height(mean):.1f}", r=3)
+        around = element("rect", x=f"{x - step / 2:.1f}", y=0, width=f"{step:.1f}", height=HEIGHT, class_="around")
+        marks.append(element("a", element("title", said), around, line, dot, href=f"/run/{run.key}/"))
         path.append(f"{x:.1f},{height(mean):.1f}")
-    last = known[-1][1].mean or 0.0
+    latest, last = known[-1]
     drawn = element("polyline", points=" ".join(path), class_="trend")
     label = f"{name}: {', '.join(f'{item.mean:.3f}' for _, item in known)}, the oldest run first"
     box = f"0 0 {WIDTH} {HEIGHT}"
     picture = element("svg", drawn, *marks, viewBox=box, class_="trend-chart", role="group", aria_label=label)
-    head = element("h3", element("span", name, dir="auto"), element("span", f" {last:.3f}", class_="number"))
-    return element("li", head, picture, element("p", f"{low:g} to {high:g}", class_="ends"), class_="card")
+    head = element("h3", element("span", name, dir="auto"), element("span", f" {last.mean:.3f}", class_="number"))
+    remark = element("p", f"from {low:g} to {high:g}; latest run: ", element("bdi", latest.name), class_="remark")
+    days = element("p", *(element("span", _written(run)[:10]) for run in (known[0][0], latest)), class_="ends")
+    return element("li", head, remark, picture, days, class_="card")
