@@ -192,6 +192,71 @@ def test_headings_sort_by_what_became_worse_then_by_what_became_better(opened: O
     check_rows(page, ["q1", "q4", "q2"], first=3)
 
 
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """The page of rows that become worse by one metric and better by the other, which is on a wider scale."""
+    values = {
+        "q1": ((1.0, 0.4), (0.0, 10.0)),
+        "q2": ((1.0, 0.9), (10.0, 0.0)),
+        "q3": ((0.5, 0.2), (5.0, 6.0)),
+        "q4": ((0.5, 0.6), (5.0, 5.0)),
+    }
+    runs = []
+    for side, name in enumerate(("before", "after")):
+        rows = [
+            line(
+                at,
+                {"id": id},
+                score("faithfulness", right[side]),
+                score("answer_accuracy", grade[side], scale=(0.0, 10.0)),
+            )
+            for at, (row, (right, grade)) in enumerate(values.items(), 1)
+        ]
+        runs.append(written(tmp_path / f"{name}.jsonl", rows))
+    runs[0].compare(runs[1]).to_html(tmp_path / "mixed.html")
+    return tmp_path / "mixed.html"
+
+
+@pytest.mark.parametrize(
+    ("part", "order", "rows"),
+    [
+        ("", "largest change first", ["q1", "q2", "q3", "q4"]),
+        ("&kind=worse", "most worse first", ["q2", "q1", "q3"]),
+        ("&kind=better", "most better first", ["q1", "q3", "q4"]),
+        ("&metric=faithfulness", "faithfulness, largest change first", ["q1", "q3", "q2", "q4"]),
+        ("&metric=faithfulness&kind=worse", "faithfulness, most worse first", ["q1", "q3", "q2"]),
+        ("&metric=answer_accuracy&kind=better", "answer_accuracy, most better first", ["q1", "q3"]),
+        ("&kind=worse&sort=input+down", "last of the data first", ["q3", "q2", "q1"]),
+    ],
+)
+def test_the_order_follows_the_metric_and_the_change(
+    opened: Opener, mixed: Path, part: str, order: str, rows: list[str]
+) -> None:
+    page = opened(mixed, f"#rows{part}")
+    assert page.locator("#sort option:checked").inner_text() == order
+    check_rows(page, rows)
+
+
+@pytest.mark.parametrize(
+    ("part", "tabs"),
+    [
+        ("", ["answer_accuracy", "answer_accuracy"]),
+        ("&kind=worse", ["faithfulness", "answer_accuracy"]),
+        ("&kind=better", ["answer_accuracy", "answer_accuracy"]),
+        ("&metric=faithfulness&kind=worse", ["faithfulness", "faithfulness"]),
+    ],
+)
+def test_a_row_opens_with_the_metric_that_the_filters_ask_for(
+    opened: Opener, mixed: Path, part: str, tabs: list[str]
+) -> None:
+    page = opened(mixed)
+    for row, tab in zip(("q1", "q2"), tabs, strict=True):
+        page.evaluate(f"location.hash = '#row={row}{part}'")
+        until(page, f"document.getElementById('row-title')?.textContent === '{row}'")
+        assert page.locator("[role=tab][aria-selected=true] .name").inner_text() == tab
+        page.locator("[role=tab][aria-selected=false]").click()  # which the next row does not keep
+
+
 def test_slices_lead_to_rows_and_an_address_to_one_that_only_one_run_has(opened: Opener, report: Path) -> None:
     page = opened(report)
     page.get_by_role("button", name="en", exact=True).first.click()

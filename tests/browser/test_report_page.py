@@ -75,7 +75,9 @@ def test_the_worst_rows_come_first(opened: Opener, report: Path) -> None:
         ({"state": "u"}, ["row 4"]),
         ({"metric": "0", "below": "0.5"}, ["q1"]),
         ({"below": "0.5"}, ["q1", "row 4"]),
-        ({"metric": "1", "label": "right"}, ["q3", "q2"]),
+        ({"metric": "1", "label": "right"}, ["q2", "q3"]),
+        ({"metric": "0"}, ["q1", "q2", "q3", "row 4"]),
+        ({"metric": "0", "sort": "input down"}, ["row 4", "q3", "q2", "q1"]),
         ({"slice": "0"}, ["q3", "q2"]),
         ({"slice": "2"}, ["row 4"]),
         ({"sort": "input up"}, ["q1", "q2", "q3", "row 4"]),
@@ -107,6 +109,34 @@ def test_headings_sort(opened: Opener, report: Path) -> None:
     page.keyboard.press("Enter")  # the focus has stayed on the heading
     assert ids(page) == ["q2", "q1", "q3", "row 4"]
     assert page.locator("#sort").input_value() == "0 down"
+
+
+def test_the_order_follows_the_metric_until_another_is_chosen(opened: Opener, report: Path) -> None:
+    page = opened(report, "#rows&metric=faithfulness")
+    assert page.locator("#sort option:checked").inner_text() == "faithfulness, lowest first"
+    assert page.locator("#table th[aria-sort=ascending]").inner_text().startswith("faithfulness")
+    assert ids(page) == ["q1", "q2", "q3", "row 4"]
+    page.get_by_role("button", name="faithfulness").last.click()
+    assert page.locator("#sort").input_value() == "0 down"
+    page.locator("#metric").select_option(label="any metric")
+    assert ids(page) == ["q2", "q1", "q3", "row 4"]
+
+
+@pytest.mark.parametrize(
+    ("part", "chosen"),
+    [("", "diagnosis"), ("&metric=faithfulness", "faithfulness"), ("&label=contradicted", "diagnosis")],
+)
+def test_a_row_opens_with_the_metric_that_the_filters_ask_for(
+    opened: Opener, report: Path, part: str, chosen: str
+) -> None:
+    page = opened(report, f"#row=q1{part}")
+    tab = page.locator("[role=tab][aria-selected=true] .name")
+    page.locator("[role=tab][aria-selected=false]").click()
+    page.evaluate(f"location.hash = '#row=q2{part}'")
+    until(page, "document.getElementById('row-title').textContent === 'q2'")
+    page.evaluate(f"location.hash = '#row=q1{part}'")
+    until(page, "document.getElementById('row-title').textContent === 'q1'")
+    assert tab.inner_text() == chosen
 
 
 def test_slices_lead_to_their_rows(opened: Opener, report: Path) -> None:

@@ -32,7 +32,7 @@ def ignored(page: Any) -> str:
         ({"text": "tower q2"}, "#rows&text=tower+q2", ["q2"]),
         ({"metric": "0", "below": "0.5"}, "#rows&metric=faithfulness&below=0.5", ["q1"]),
         ({"state": "f"}, "#rows&state=f", ["q3"]),
-        ({"metric": "1", "label": "right"}, "#rows&metric=diagnosis&label=right", ["q3", "q2"]),
+        ({"metric": "1", "label": "right"}, "#rows&metric=diagnosis&label=right", ["q2", "q3"]),
         ({"slice": "0"}, "#rows&slice=lang%3Dde", ["q3", "q2"]),
         ({"slice": "2"}, "#rows&slice=lang", ["row 4"]),
         ({"sort": "input up"}, "#rows&sort=input+up", ["q1", "q2", "q3", "row 4"]),

@@ -1,6 +1,8 @@
 // What a page of two runs shows of a row in its table, and which rows its filters let through by what changed.
 
 const CHANGE = "change";
+const WORSE = "worse";
+const BETTER = "better";
 const BEFORE = 0;
 const AFTER = 1;
 const ROUNDING = 1e-6; // values stand here with six digits
@@ -49,6 +51,13 @@ function difference(row, metric) {
   return before === null || after === null || !metrics[metric].credited ? null : after - before;
 }
 
+/** A difference as a share of the metric's scale, or as it is where the metric has none. */
+function changeShare(row, metric) {
+  const { scale } = metrics[metric];
+  const change = difference(row, metric);
+  return change === null || !scale || scale[1] <= scale[0] ? change : change / (scale[1] - scale[0]);
+}
+
 /** Whether a metric became better (1) or worse (-1) by a difference; 0 where it is too small, or neither end is better. */
 function sense(change, metric) {
   const { better } = metrics[metric];
@@ -80,13 +89,8 @@ function turned(row, metric, before, after) {
 const hasValue = (row, metric, side) => index.states[metric][side][row] === "s";
 const inBoth = (row) => !inOneRun(row);
 
-/** Whether the change by the chosen metric, or by any, is one that is asked for. */
-function isWanted(row) {
-  if (!wantedKind) return true;
-  const isKind = KINDS_OF_CHANGE[wantedKind];
-  if (view.metric !== ANY) return isKind(difference(row, view.metric), view.metric, row);
-  return metrics.some((_, metric) => isKind(difference(row, metric), metric, row));
-}
+/** Whether the change by a metric is one that is asked for. */
+const hasWanted = (row, metric) => !wantedKind || KINDS_OF_CHANGE[wantedKind](difference(row, metric), metric, row);
 
 /** Offer the changes of verdicts where a metric gives any. */
 function startWanted() {
@@ -98,16 +102,35 @@ function readWanted() {
   wantedKind = byId("kind").value;
 }
 
-/** The numbers that an order goes by: the place among all changes; the size of a metric's change; how much better it became. */
+/** The numbers that an order goes by: the place among all changes; the most that any metric became worse or better; the size of a
+ * metric's change; how much better it became. */
 function sortColumn(sort) {
   if (sort === CHANGE) return ranks;
+  if (sort === WORSE || sort === BETTER) return ranks.map((_, row) => -mostOf(row, sort));
   const metric = Number(sort.replace("size-", ""));
   const sign = metrics[metric].better === false ? -1 : 1;
   const changes = ranks.map((_, row) => difference(row, metric));
   return sort.startsWith("size-") ? changes.map((change) => (change === null ? null : -Math.abs(change))) : changes.map((change) => (change === null ? null : sign * change));
 }
 
+/** The largest share of a scale by which a metric of the row became worse, or better; 0 where none did. */
+function mostOf(row, kind) {
+  const shares = [...metrics.keys()].filter((metric) => KINDS_OF_CHANGE[kind](difference(row, metric), metric));
+  return Math.max(0, ...shares.map((metric) => Math.abs(changeShare(row, metric))));
+}
+
 const downAtFirst = () => false;
+
+const DIRECTIONS = { worse: WORSE, broke: WORSE, better: BETTER, mended: BETTER };
+
+/** The order where the reader chose none, and its name: the largest change first, in the direction and by the metric that are asked for. */
+function startOrder(metric) {
+  const direction = own(DIRECTIONS, wantedKind);
+  const words = direction ? `most ${direction} first` : "largest change first";
+  if (!metrics.some(({ credited }) => credited)) return [`${INPUT} up`, "as in the data"];
+  if (metric === ANY) return [`${direction ?? CHANGE} up`, words];
+  return [direction ? `${metric} ${direction === WORSE ? "up" : "down"}` : `size-${metric} up`, `${metrics[metric].name}, ${words}`];
+}
 
 function sortOptions() {
   const [low, high] = ["most worse first", "most better first"];

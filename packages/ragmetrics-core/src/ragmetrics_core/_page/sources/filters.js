@@ -1,5 +1,5 @@
-// Which rows are shown, and in which order. The page says what its own fields ask for: isWanted(row), startWanted(),
-// readWanted(event); and how rows are sorted: sortOptions(), sortColumn(sort), downAtFirst(sort).
+// Which rows are shown, and in which order. The page says what its own fields ask for: hasWanted(row, metric),
+// startWanted(), readWanted(event); and how rows are sorted: sortOptions(), startOrder(metric), sortColumn(sort), downAtFirst(sort).
 
 const INPUT = "input";
 const ANY = -1; // metric
@@ -14,7 +14,7 @@ function chosenRows() {
 }
 
 function isChosen(row, words) {
-  if (!isWanted(row)) return false;
+  if (view.metric === ANY ? !metrics.some((_, metric) => hasWanted(row, metric)) : !hasWanted(row, view.metric)) return false;
   if (view.slice && index.metadata[view.slice.path][row] !== view.slice.value) return false;
   return words.every((word) => searched[row].includes(word)) || deep.found.has(row);
 }
@@ -78,10 +78,14 @@ function readFilters(event) {
 function readView(event) {
   readWanted(event);
   const slice = byId("slice").value;
-  const [sort, way] = byId("sort").value.split(" ");
+  const metric = Number(byId("metric").value);
+  const [start] = byId("sort").options;
+  const [order, words] = startOrder(metric);
+  start.textContent = words;
+  const [sort, way] = (start.selected ? order : byId("sort").value).split(" ");
   Object.assign(view, {
     text: byId("text").value,
-    metric: Number(byId("metric").value),
+    metric,
     slice: slice === "" ? null : slices[Number(slice)],
     sort,
     down: way === "down",

@@ -23,9 +23,9 @@ const leftOut = (megabytes) =>
   `The other ${count(rowCount - placeOf.size, "row")} stand in the table with their scores.`;
 
 /** The metric by which the row changed most: the one to look at first. */
-function firstMetric(row) {
-  const sizes = metrics.map(({ scale }, metric) => Math.abs(difference(row, metric) ?? -1) / (scale && scale[1] > scale[0] ? scale[1] - scale[0] : 1));
-  return sizes.indexOf(Math.max(...sizes));
+function firstMetric(row, among) {
+  const sizes = among.map((metric) => Math.abs(changeShare(row, metric) ?? 0));
+  return among[sizes.indexOf(Math.max(...sizes))];
 }
 
 /** Everything about a row: tabs with the scores, and below them what belongs to the chosen one. */

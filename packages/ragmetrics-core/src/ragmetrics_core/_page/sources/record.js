@@ -16,9 +16,10 @@ const leftOut = (megabytes) =>
   `The other ${count(rowCount - placeOf.size, "row")} stand in the table with their scores.`;
 
 /** The metric by which the row is worst: the one to look at first, unless it has no value of any row. */
-function firstMetric(row) {
-  let [found, least] = [0, Infinity];
-  metrics.forEach((metric, number) => {
+function firstMetric(row, among) {
+  let [found, least] = [among[0], Infinity];
+  among.forEach((number) => {
+    const metric = metrics[number];
     const { value, state } = scoreAt(row, number);
     const share = shareOf(value, metric.scale);
     const says = index.values[number].some((other) => other !== null);

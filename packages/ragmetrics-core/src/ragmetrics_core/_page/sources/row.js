@@ -1,5 +1,5 @@
 // One row in the place of the table: the ways to it and out of it, and its scores to choose from.
-// The page says what it shows of a row: firstMetric(row), rowParts(row, record), scoreCell(row, metric).
+// The page says what it shows of a row: firstMetric(row, among), rowParts(row, record), scoreCell(row, metric).
 
 let currentRow = null;
 let currentMetric = null;
@@ -7,14 +7,22 @@ let currentMetric = null;
 /** Show a row in the place of the table. */
 async function showRow(row) {
   const record = await evidenceOf(row);
+  if (row !== currentRow) currentMetric = metricToOpen(row);
   currentRow = row;
-  if (currentMetric === null) currentMetric = firstMetric(row);
   byId("overview").hidden = true;
   byId("top").hidden = true;
   byId("row").hidden = false;
   draw(row, record);
   scrollTo(0, 0);
   byId("row").focus({ preventScroll: true });
+}
+
+/** The metric of the filters, else the one to look at first among those that let the row through. */
+function metricToOpen(row) {
+  if (view.metric !== ANY) return view.metric;
+  const all = [...metrics.keys()];
+  const asked = all.filter((metric) => hasWanted(row, metric));
+  return firstMetric(row, asked.length ? asked : all);
 }
 
 function draw(row, record) {

@@ -26,13 +26,7 @@ const exportColumns = () => [
   ...metrics.flatMap(({ name }, metric) => scoreColumns(name, index.values[metric], index.states[metric], index.passing[metric], index.labels[metric])),
 ];
 
-/** Whether the score by the chosen metric, or by any, is one that is asked for. */
-function isWanted(row) {
-  if (wanted.below === null && !wanted.state && !wanted.label) return true;
-  if (view.metric !== ANY) return hasWanted(row, view.metric);
-  return metrics.some((_, metric) => hasWanted(row, metric));
-}
-
+/** Whether the score by a metric is one that is asked for. */
 function hasWanted(row, metric) {
   const value = index.values[metric][row];
   if (wanted.below !== null && (value === null || value >= wanted.below)) return false;
@@ -43,6 +37,13 @@ function hasWanted(row, metric) {
 /** The numbers that an order goes by, one per row. */
 const sortColumn = (sort) => (sort === WORST ? index.worst : index.values[Number(sort)]);
 const downAtFirst = () => false;
+
+/** The order where the reader chose none, and its name: the worst first, by the metric that is asked for. */
+function startOrder(metric) {
+  if (metric === ANY) return [`${WORST} up`, "worst first"];
+  const { name, better } = metrics[metric];
+  return better === false ? [`${metric} down`, `${name}, highest first`] : [`${metric} up`, `${name}, lowest first`];
+}
 
 const sortOptions = () => [
   option(`${WORST} up`, "worst first"),
