@@ -180,10 +180,67 @@ class TestFiles:
         told(page, "right")
         exported(page, tmp_path)
         told(page, "1 label exported to labels.jsonl. 1 note without a label stays here.")
-        page.locator("#labels-clear").click()
-        told(page, "Undo brings them back.")
+
+    def test_labels_of_another_run(self, opened: Opener, report: Path, tmp_path: Path) -> None:
+        page = labelling(opened, report)
+        for key in "yny":
+            turned(page, key)
+        path = exported(page, tmp_path)
+        lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+        other = labelling(opened, report)
+        self.take(other, tmp_path / "same.jsonl", *lines)
+        told(other, "Took 3 labels from the file.")
+        assert other.locator("#labels-told").inner_text() == "Took 3 labels from the file."
+        other.locator("#labels-row-title").focus()
+        other.keyboard.press("u")
+        told(other, "Undone.")
+        self.take(other, tmp_path / "other.jsonl", lines[0], *({**item, "digest": "0" * 32} for item in lines[1:]))
+        told(other, "Took 3 labels")
+        assert other.locator("#labels-told").inner_text() == (
+            "Took 3 labels from the file. 1 fits the rows of this run, 2 were given to other texts: labels of another run? "
+            "Undo takes all of them out."
+        )
+        other.locator("#labels-row-title").focus()
+        other.keyboard.press("u")
+        told(other, "Undone.")
+        assert other.locator("#labels-progress").inner_text() == "0 of 4 rows labelled."
+
+    def test_only_the_labels_of_the_annotator_are_removed_and_only_when_sure(
+        self, opened: Opener, report: Path, axe: str, tmp_path: Path
+    ) -> None:
+        page = labelling(opened, report)
+        for name, keys in (("Ada", "yy"), ("<b>Bob", "nn")):
+            page.locator("#labels-annotator").fill(name)
+            page.keyboard.press("Enter")
+            until(page, "document.getElementById('labels-progress').textContent === '0 of 4 rows labelled.'")
+            page.keyboard.press(keys[0])
+            told(page, "1 of 4")
+            page.keyboard.press(keys[1])
+            told(page, "2 of 4")
+        clear = page.get_by_role("button", name="Remove mine")
+        sure = page.get_by_role("dialog")
+        clear.click()
+        assert sure.locator("p").first.inner_text() == (
+            "Remove 2 labels of <b>Bob, of every metric? Labels of others stay. Undo brings them back while this page is open."
+        )
+        page.evaluate(axe)
+        assert page.evaluate("axe.run().then((result) => result.violations.map((item) => item.id))") == []
+        page.keyboard.press("x")  # a key of label mode, which waits for the answer
+        page.keyboard.press("Enter")
+        assert sure.count() == 0, "the focus was on the answer that keeps them"
+        clear.click()
+        page.keyboard.press("Escape")
+        until(page, "!document.querySelector('dialog')")
+        assert page.locator("#labels").is_visible()
+        assert len(read_labels(exported(page, tmp_path))) == 4
+        clear.click()
+        sure.get_by_role("button", name="Remove").click()
+        told(page, "2 labels removed. Undo brings them back.")
+        assert clear.is_disabled()
+        assert [item.annotator for item in read_labels(exported(page, tmp_path))] == ["Ada", "Ada"]
         page.keyboard.press("u")
-        until(page, "document.getElementById('labels-progress').textContent === '1 of 4 rows labelled.'")
+        until(page, "document.getElementById('labels-progress').textContent === '2 of 4 rows labelled.'")
+        assert len(read_labels(exported(page, tmp_path))) == 4
 
 
 def test_what_is_exported_calibrates_the_run_of_the_report(opened: Opener, tmp_path: Path) -> None:

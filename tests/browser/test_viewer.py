@@ -224,7 +224,8 @@ def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, s
     )
     assert len(heights) == 5
     assert heights == [heights[0]] * 5
-    other.click("text=Remove all")
+    other.click("text=Remove mine")
+    other.click("dialog >> text=Remove >> nth=-1")
     assert waiting.until(lambda: len(saved()) == 3)
     assert saved()[2]["label"] is None
     page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")

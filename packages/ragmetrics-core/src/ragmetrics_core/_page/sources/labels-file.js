@@ -20,7 +20,7 @@ function exportLabels() {
 }
 
 /** Take labels from the text of a file, as one step; what happened, in words. */
-function importLabels(text) {
+async function importLabels(text) {
   const [changes, drawn, refused] = [new Map(), new Set(), []];
   let others = 0;
   text.replace(/^\ufeff/, "").split("\n").forEach((line, number) => {
@@ -41,9 +41,23 @@ function importLabels(text) {
   if (changes.size) changeLabels([...changes], null);
   else keepLabels();
   const parts = [`Took ${count(changes.size, "label")}${drawn.size ? ` and ${count(drawn.size, "row")} to label` : ""} from the file.`];
+  const fit = await fitOf([...changes.values()]);
+  if (fit.differ) parts.push(`${fit.same.toLocaleString("en")} ${fit.same === 1 ? "fits" : "fit"} the rows of this run, ${fit.differ.toLocaleString("en")} ${fit.differ === 1 ? "was" : "were"} given to other texts: labels of another run? Undo takes all of them out.`);
   if (others) parts.push(`${count(others, "label")} that ${others === 1 ? "says" : "say"} something else here stayed as they are here.`);
   if (refused.length) parts.push(`${count(refused.length, "line")} left out: ${refused.slice(0, 3).join("; ")}${refused.length > 3 ? "; ..." : ""}`);
   return parts.join(" ");
+}
+
+/** How many labels were given to the texts of this run, and how many to others; a label without a digest counts as neither. */
+async function fitOf(entries) {
+  const found = { same: 0, differ: 0 };
+  const asked = entries.map((entry) => ({ entry, row: rowsOfName.get(entry.id)[0] })).filter(({ entry, row }) => entry.digest && placeOf.has(row));
+  asked.sort((one, other) => placeOf.get(one.row)[0] - placeOf.get(other.row)[0]); // each block is unpacked once
+  for (const { entry, row } of asked) {
+    const digest = (await evidenceOf(row)).digests[entry.metric];
+    if (digest) found[digest === entry.digest ? "same" : "differ"] += 1;
+  }
+  return found;
 }
 
 function parsedLine(text) {

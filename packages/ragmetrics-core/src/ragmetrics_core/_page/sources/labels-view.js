@@ -84,10 +84,27 @@ function labelProgress(told) {
       button("labels-import", "Import…", null, () => file.click(), false),
       file,
       labelServer ? el("a", { href: "agreement" }, "Agreement so far") : null,
-      button("labels-clear", "Remove all", null, clearLabels, !given.labels.size),
+      button("labels-clear", "Remove mine…", null, askToClear, !ownLabels().length),
     ),
     el("p", { id: "labels-told", role: "status" }, told),
   );
+}
+
+/** Ask before the annotator's labels are removed. */
+function askToClear() {
+  const [name, found] = [annotatorNow(), ownLabels().length];
+  const whose = name ? [" of ", el("bdi", null, name)] : " without a name";
+  const answer = (text, act) => el("button", { type: "button", onclick: () => (sure.close(), act?.()) }, text);
+  const keep = answer("Keep", null);
+  const sure = el(
+    "dialog",
+    { id: "labels-sure", "aria-labelledby": "labels-sure-asked", onclose: () => sure.remove() },
+    el("p", { id: "labels-sure-asked" }, `Remove ${count(found, "label")}`, whose, ", of every metric? Labels of others stay. Undo brings them back while this page is open."),
+    el("p", { class: "label-acts" }, keep, answer("Remove", clearLabels)),
+  );
+  byId("labels").after(sure); // outside of what is drawn anew
+  sure.showModal();
+  keep.focus();
 }
 
 const keyHint = (key) => (key && given.options.keys ? el("kbd", { "aria-hidden": "true" }, key) : null);

@@ -191,18 +191,22 @@ function toggleScore() {
   tellLabels(now.open ? "The score is shown. Labels that you give to this row from now on are not blind." : "The score is hidden.");
 }
 
-/** Take all labels away, as one step. */
+/** The keys of the labels and notes of the annotator whose name stands in the field. */
+const ownLabels = () => [...given.labels].filter(([, entry]) => entry.annotator === annotatorNow()).map(([key]) => key);
+
+/** Remove the annotator's labels, as one step. Labels of others stay. */
 function clearLabels() {
-  const keys = [...given.labels.keys()];
-  if (keys.length) changeLabels(keys.map((key) => [key, null]), null);
+  const keys = ownLabels();
+  changeLabels(keys.map((key) => [key, null]), null);
   drawLabels();
-  tellLabels(keys.length ? `${count(keys.length, "label")} taken away. Undo brings them back.` : "There are no labels.");
+  byId("labels-row-title").focus({ preventScroll: true });
+  tellLabels(`${count(keys.length, "label")} removed. Undo brings ${keys.length === 1 ? "it" : "them"} back.`);
 }
 
 async function readLabelFile(input) {
   const [file] = input.files;
   if (!file) return;
-  const told = importLabels(await file.text());
+  const told = await importLabels(await file.text());
   if (given.drawn.length) given.options.order = "drawn";
   keepLabels();
   await beginRows();
@@ -261,7 +265,7 @@ function choosesIn(list, event) {
 
 /** One key for each thing to do; none of them while something is written. */
 function labelKeys(event) {
-  if (!isLabelling() || event.isComposing || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!isLabelling() || byId("labels-sure") || event.isComposing || event.altKey || event.ctrlKey || event.metaKey) return;
   const field = event.target.closest?.("input:not([type=checkbox]), select, textarea");
   if (event.key === "Escape" || (event.key === "Enter" && field?.id === "labels-annotator")) {
     if (field) byId("labels-row-title")?.focus({ preventScroll: true });
