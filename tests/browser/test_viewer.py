@@ -232,6 +232,17 @@ def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, s
     until(page, "!document.getElementById('labels-export').textContent.includes('1 label')")
     other.click("text=Agreement so far")
     assert "Nothing can be said yet: " in other.inner_text("header")
+    page.keyboard.press("y")
+    page.wait_for_selector("text=Export 1 label")
+    assert waiting.until(lambda: len(saved()) == 4)
+    other.go_back()
+    other.wait_for_selector("text=Export 1 label")
+    assert "row 2 of 4" in other.locator("#labels-row-title").inner_text()
+    other.click("text=Remove mine")
+    other.click("dialog >> text=Remove >> nth=-1")
+    other.keyboard.press("u")
+    assert waiting.until(lambda: len(saved()) == 6)
+    assert [line["label"] for line in saved()[3:]] == [True, None, True]
 
 
 ROWS = 100_000
