@@ -206,7 +206,7 @@ def mixed(tmp_path: Path) -> Path:
         rows = [
             line(
                 at,
-                {"id": id},
+                {"id": row},
                 score("faithfulness", right[side]),
                 score("answer_accuracy", grade[side], scale=(0.0, 10.0)),
             )
