@@ -245,6 +245,26 @@ def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, s
     assert [line["label"] for line in saved()[3:]] == [True, None, True]
 
 
+def test_rows_on_which_judge_and_people_differ_are_opened(page: Any, serve: Serve, tmp_path: Path) -> None:
+    rows = [line(at, {"id": f"q{at}", "user_input": "Where?"}, score("faithfulness", at % 2)) for at in range(1, 13)]
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    labels = [{"id": f"q{at}", "metric": "faithfulness", "label": bool(at % 2) or at == 4} for at in range(1, 13)]
+    (tmp_path / "run.jsonl.labels").mkdir()
+    given = [
+        {"annotator": "ada", "claim": None, "note": None, "given": "2027-01-15T08:00:00Z", **item} for item in labels
+    ]
+    (tmp_path / "run.jsonl.labels" / "labels.jsonl").write_text("".join(json.dumps(item) + "\n" for item in given))
+    page.goto(serve(tmp_path))
+    page.wait_for_selector(READ)
+    page.click("tbody th a")
+    page.wait_for_selector("html[data-ready]")
+    page.click("text=how far judge and people agree")
+    assert page.locator("#calibration .confusion").is_visible()
+    page.click(".differing a")
+    page.wait_for_selector("#row h1")
+    assert page.locator("#row-title").inner_text() == "q4"
+
+
 ROWS = 100_000
 
 

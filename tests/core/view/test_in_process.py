@@ -102,7 +102,13 @@ def test_agreement_is_shown_from_eight_labels_on(tmp_path: Path) -> None:
     assert labelling.send({"labels": [label(at, bool(at % 2)) for at in range(10)]})[0] == 200
     text = labelling.viewing.client.get(f"/run/{labelling.key}/agreement").text
     assert "<h1>Agreement so far</h1>" in text
-    assert "10 labelled rows" in text or "beside people" in text
+    assert '<section id="calibration"' in text
+    assert "judge would pass" in text
+    assert "kappa, ac1, alpha: 1 is full agreement" in text.lower()
+    page = labelling.viewing.client.get(f"/run/{labelling.key}/").text
+    assert (
+        '<p id="labelled">10 labels on 10 rows by 1 annotator: <a href="agreement">how far judge and people agree</a></p>'
+    ) in page
     for place in ("agreement", "", "index", "block-0"):
         page = f"/run/{labelling.key}/"
         found = asked(labelling.viewing, page, place) if place else labelling.viewing.client.get(page)

@@ -108,7 +108,11 @@ def test_a_kill_loses_no_label_that_was_confirmed(run: Path) -> None:
 
 def test_agreement_so_far(labelling: Labelling) -> None:
     place = f"/run/{labelling.key}/agreement"
-    assert "Nothing can be said yet: " in labelling.viewing.client.get(place).text
+    nothing = "Nothing can be said yet: no row has a label yet: label rows to see how far the judge agrees with people"
+    assert nothing in labelling.viewing.client.get(place).text
+    page = labelling.viewing.client.get(f"/run/{labelling.key}/").text
+    assert '<a href="#labelling">Label rows</a></p>' in page
+    assert "<h1>run</h1>" in page.replace(' dir="auto"', "")
     labelling.send({"labels": [label(at) for at in range(4)]})
     assert "Nothing can be said yet: exact_match: " in labelling.viewing.client.get(place).text
 

@@ -239,7 +239,7 @@ class Calibration(Result):
             Sentence(self.sentence),
             Text(f"{self.run}, beside people: {counts}"),
             *(each for item in self.metrics for each in _metric(item)),
-            Details("What the numbers rest on", [Items(list(_remarks(self)))]),
+            Details("What the numbers rest on", [Items(list(remarks_of(self)))]),
             *map(Note, self.caveats),
         ]
 
@@ -473,7 +473,7 @@ def _slice_cells(item: SliceCalibration) -> tuple[str, ...]:
     return item.name, f"{item.labels:,}", *errors, change, worse
 
 
-def _remarks(calibration: Calibration) -> Iterator[str]:
+def remarks_of(calibration: Calibration) -> Iterator[str]:
     """Return remarks on how the numbers were computed."""
     yield from filter(None, [calibration.doubt, *calibration.notes])
     for item in calibration.metrics:

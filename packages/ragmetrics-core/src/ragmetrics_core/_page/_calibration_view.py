@@ -1,7 +1,8 @@
 """The part of a run's page about its labels: can the judge be trusted, and on which rows do judge and people differ?
 
 All numbers and sentences are those of the calibration; this module only arranges them. The links lead to rows by their number,
-which is the same in the calibration and in the page.
+which is the same in the calibration and in the page. A viewer shows this part on a page of its own, with the caveats and
+remarks that a report has in its other parts.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from .._calibrate._calibration import (
     MetricCalibration,
     agreement_table,
     corrected_in_words,
+    remarks_of,
     threshold_in_words,
 )
-from .._show._blocks import as_html
+from .._show._blocks import Items, as_html
 from .._show._sentences import as_sentence
 from .._values._counts import count_of
-from .._values._tags import Html, element
-from ._page import section
+from .._values._tags import Html, element, joined
+from ._page import caveat_section, section
 
 MOST_DIFFERING = 10
 """The number of rows that are listed; the rest is counted."""
@@ -31,13 +33,25 @@ WIDTH, HEIGHT, MARGIN = 320, 120, 4
 WORDS = {True: "pass", False: "fail"}
 
 
-def calibration_section(calibration: Calibration) -> Html:
-    """Return the section."""
+def calibration_section(calibration: Calibration, page: str = "") -> Html:
+    """Return the section.
+
+    Args:
+        calibration: the calibration.
+        page: the address of the page with the rows; empty if it is the page that the section is on.
+    """
     sentence = element("p", calibration.sentence, class_="lead", dir="auto")
-    return section("calibration", "Judge and people", sentence, *map(_metric, calibration.metrics))
+    metrics = (_metric(item, page) for item in calibration.metrics)
+    return section("calibration", "Judge and people", sentence, *metrics)
 
 
-def _metric(item: MetricCalibration) -> Html:
+def calibration_remarks(calibration: Calibration) -> Html:
+    """Return the caveats, and the remarks on how the numbers were computed."""
+    remarks = as_html([Items([as_sentence(text) for text in remarks_of(calibration)])])
+    return joined([caveat_section(calibration.caveats), section("rests", "What the numbers rest on", remarks)])
+
+
+def _metric(item: MetricCalibration, page: str) -> Html:
     words = [*corrected_in_words(item), threshold_in_words(item), item.problem]
     lines = [element("p", as_sentence(text), dir="auto") for text in words if text]
     return element(
@@ -46,7 +60,7 @@ def _metric(item: MetricCalibration) -> Html:
         element("div", *_pictures(item), class_="pictures"),
         *lines,
         *_by_claim(item),
-        *_differing(item),
+        *_differing(item, page),
         class_="calibrated",
     )
 
@@ -140,7 +154,7 @@ def _by_claim(item: MetricCalibration) -> Iterator[Html]:
         yield element("div", as_html(list(agreement_table(claims.agreement, claims.ceiling))), class_="measures")
 
 
-def _differing(item: MetricCalibration) -> Iterator[Html]:
+def _differing(item: MetricCalibration, page: str) -> Iterator[Html]:
     """Yield the rows on which judge and people differ most."""
     if not item.beside:
         return
@@ -153,16 +167,16 @@ def _differing(item: MetricCalibration) -> Iterator[Html]:
     yield element("h4", f"Rows on which judge and people differ{' most' if len(found) > MOST_DIFFERING else ''}")
     more = len(found) - MOST_DIFFERING
     last = element("li", f"and {count_of(more, 'more row')}", class_="remark") if more > 0 else None
-    yield element("ol", *(_row(each, item.verdicts) for each in found[:MOST_DIFFERING]), last, class_="differing")
+    yield element("ol", *(_row(each, item.verdicts, page) for each in found[:MOST_DIFFERING]), last, class_="differing")
 
 
-def _row(item: LabelledScore, verdicts: bool) -> Html:
+def _row(item: LabelledScore, verdicts: bool, page: str) -> Html:
     people = f"people give {item.label:.3g}"
     if verdicts:
         people = "people are split" if item.label not in (0, 1) else f"people {WORDS[item.label == 1]} it"
     judge = f"judge {item.score:.3g}" + ("" if item.passes is None else f", which would {WORDS[item.passes]}")
     return element(
         "li",
-        element("a", item.name, href=f"#n={item.row + 1}", dir="auto"),
+        element("a", item.name, href=f"{page}#n={item.row + 1}", dir="auto"),
         element("span", f"{judge}; {people}", class_="remark"),
     )

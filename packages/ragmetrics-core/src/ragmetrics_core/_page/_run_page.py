@@ -241,16 +241,18 @@ def write_html(
         content.written_to(path, most)
 
 
-def run_content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None) -> Content:
-    """Return the content of the page of a run."""
+def run_content(
+    summary: Summary, rows: RunRows, exchanges: Exchanges, decision: Decision | None, name: str = ""
+) -> Content:
+    """Return the content of the page of a run; ``name`` is what the page calls it, if not by the file that was scored."""
     evaluation, columns = rows.run.evaluation, rows.run.columns
     rests = [block for block in summary_blocks(summary) if isinstance(block, Details)]
     slices = list(_slice_tables(rows, summary.metrics))
     return Content(
-        title=f"{evaluation.source or summary.title} \u2013 ragmetrics report",
+        title=f"{name or evaluation.source or summary.title} \u2013 ragmetrics report",
         kind=REPORT,
         parts={
-            "header": _header(rows.run, summary),
+            "header": _header(rows.run, summary, name),
             "metrics": _metrics(rows.run, summary),
             "caveats": _caveats(summary),
             "gates": gate_list(decision),
@@ -272,11 +274,15 @@ def run_content(summary: Summary, rows: RunRows, exchanges: Exchanges, decision:
     )
 
 
-def _header(run: Run, summary: Summary) -> Html:
+def _header(run: Run, summary: Summary, name: str) -> Html:
+    source_of_rows = run.evaluation.source
+    kicker = ["ragmetrics report"]
+    if name and source_of_rows not in ("", name):
+        kicker += [" of ", element("bdi", source_of_rows)]
     return joined(
         [
-            element("p", "ragmetrics report", class_="kicker"),
-            element("h1", *title_of(run.evaluation.source or "Evaluation"), dir="auto"),
+            element("p", *kicker, class_="kicker"),
+            element("h1", *title_of(name or source_of_rows or "Evaluation"), dir="auto"),
             element("p", summary.sentence, class_="sentence", dir="auto"),
         ]
     )

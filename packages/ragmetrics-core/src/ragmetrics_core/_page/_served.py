@@ -16,15 +16,17 @@ from typing import Any
 from .._calibrate._calibrate import calibrated
 from .._compare._compare import compared
 from .._run._scored_rows import ScoredRows
-from .._show._blocks import as_html
+from .._show._sentences import as_sentence
 from .._store._exchanges import Exchanges
 from .._store._loaded_run import LoadedRun
 from .._store._run_settings import MetricColumn
 from .._summary._tally import summary_of
+from .._values._counts import count_of
 from .._values._errors import InvalidInput
 from .._values._tags import Html, element, joined
+from ._calibration_view import calibration_remarks, calibration_section
 from ._comparison_page import comparison_content
-from ._page import RUNS, SERVED_ROWS, Content, deflated, framed, notice, source
+from ._page import REPORT, RUNS, SERVED_ROWS, Content, deflated, framed, notice, section, source
 from ._rows import RunRows
 from ._run_page import evidence_of, run_content
 
@@ -64,7 +66,7 @@ def run_page(path: Path, name: str, most: int | None = None, note: str = "") -> 
 
     Args:
         path: where the run is.
-        name: what the page calls it, if it does not know what was scored.
+        name: what the page calls it, as the list of runs does.
         most: how many lines of its file are read; None: all.
         note: what readers must know of this page first.
 
@@ -77,7 +79,7 @@ def run_page(path: Path, name: str, most: int | None = None, note: str = "") -> 
     rows = RunRows(run)
     summary = summary_of(run, also=rows.add)
     with closing(Exchanges(run.run_dir, run.settings, rows.run.columns)) as exchanges:
-        content = run_content(summary, rows, exchanges, None)
+        content = run_content(summary, rows, exchanges, None, name)
 
     def evidence(wanted: Sequence[int]) -> Any:
         # opened each time: the journal of a run that goes on must not be kept open
@@ -87,6 +89,9 @@ def run_page(path: Path, name: str, most: int | None = None, note: str = "") -> 
     scales = _scales(run.metrics)
     live = element("p", class_="live", id="live", role="status", hidden=True)
     version, names = token_hex(8), frozenset(row.name for row in rows.run.rows)
+    content = replace(
+        content, parts={**content.parts, "calibration": section("calibration", "Judge and people", LABELLED)}
+    )
     html, index = _with_head(content, note, live).served(version, first=most is not None)
     return ServedPage(version, html, index, evidence, len(run), scales, names)
 
@@ -130,17 +135,35 @@ def _with_head(content: Content, note: str = "", live: Html | None = None) -> Co
     return replace(content, parts={**content.parts, "header": joined([BACK, content.parts["header"], said, live])})
 
 
+LABELLED = element("p", id="labelled")
+"""The place in the page of a run for what its labels are now."""
+
+NO_LABELS = "no row has a label yet: label rows to see how far the judge agrees with people"
+
+
+def with_labels(html: str, lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the page of a run with the number of its labels, and the way to what they say of the judge."""
+    given = [line for line in lines if line["label"] is not None]
+    people = count_of(len({line["annotator"] for line in given}), "annotator")
+    labels = f"{count_of(len(given), 'label')} on {count_of(len({line['id'] for line in given}), 'row')} by {people}: "
+    link = element("a", "how far judge and people agree", href="agreement")
+    words = [labels, link] if given else [as_sentence(NO_LABELS), " ", element("a", "Label rows", href="#labelling")]
+    return html.replace(LABELLED, element("p", *words, id="labelled"), 1)
+
+
 def agreement_page(path: Path, name: str, lines: Sequence[Mapping[str, Any]]) -> str:
     """Return the page that says how far the judge of a run agrees with the labels so far.
 
     Raises:
         InvalidInput: the run cannot be read, or there are too few labels.
     """
+    if all(line["label"] is None for line in lines):
+        raise InvalidInput(NO_LABELS)
     calibration = replace(calibrated(ScoredRows.load(path), lines, None, None, None), run=name)
-    overview = element("section", as_html(calibration._blocks()), class_="agreement")
     back = element("p", element("a", "\u2190 Back to the labels", href="./#labelling"), class_="back")
-    header = joined([back, element("h1", "Agreement so far")])
-    return framed("Agreement so far", {"header": header, "overview": overview}, RUNS, served=True)
+    header = joined([back, element("p", element("bdi", name), class_="kicker"), element("h1", "Agreement so far")])
+    overview = joined([calibration_section(calibration, "./"), calibration_remarks(calibration)])
+    return framed(f"Agreement so far \u2013 {name}", {"header": header, "overview": overview}, REPORT, served=True)
 
 
 def message_page(title: str, text: str, back: str = "/") -> str:

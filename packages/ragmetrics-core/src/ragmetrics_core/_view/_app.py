@@ -24,7 +24,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from .._page._runs_list import runs_overview, state_of
-from .._page._served import ServedPage, agreement_page, message_page, runs_page
+from .._page._served import ServedPage, agreement_page, message_page, runs_page, with_labels
 from .._store._found_runs import FoundRun
 from .._store._label_file import checked_lines
 from .._support._secrets import conceal
@@ -111,7 +111,8 @@ class Viewer:
     def run(self, request: Request) -> Response:
         """The page of a run; of its first rows until all are read."""
         run = self._asked(request)
-        return _page(self._library.without_folder(self._now(run).html))
+        page = with_labels(self._now(run).html, self._library.labels(run).lines())
+        return _page(self._library.without_folder(page))
 
     def index(self, request: Request) -> Response:
         """The columns of the rows of a page."""
