@@ -363,6 +363,32 @@ def test_a_row_that_stands_several_times_is_shown_one_record_at_a_time(opened: O
     assert page.evaluate("document.activeElement.id") == "record-0"
 
 
+def test_the_table_of_numbers_fits_or_shows_that_it_scrolls(opened: Opener, report: Path) -> None:
+    page = opened(report)
+    table = page.get_by_role("region", name="Table of numbers")
+    assert table.evaluate("(item) => item.scrollWidth <= item.clientWidth")
+    page.set_viewport_size({"width": 360, "height": 900})
+    assert table.evaluate("(item) => item.scrollWidth > item.clientWidth")
+    before = table.screenshot()
+    table.evaluate("(item) => { item.style.background = 'none'; }")
+    assert table.screenshot() != before, "a shadow at its end"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("kind", "passed → not passed"), ("sort", "faithfulness, largest change first")]
+)
+def test_the_values_of_filters_are_not_cut(opened: Opener, report: Path, field: str, value: str) -> None:
+    page = opened(report)
+    chosen = page.locator(f"#{field}")
+    chosen.select_option(label=value)
+    width = chosen.bounding_box()["width"]
+    chosen.evaluate("""(item) => {
+      item.replaceChildren(item.selectedOptions[0]);
+      item.style.width = 'auto';
+    }""")
+    assert chosen.bounding_box()["width"] <= width
+
+
 @pytest.mark.parametrize("address", ["", "#row=q1"])
 def test_nothing_is_wider_than_a_phone(opened: Opener, report: Path, address: str) -> None:
     page = opened(report, address, width=390)

@@ -81,6 +81,24 @@ def test_the_sentence_and_the_metrics_are_there_at_once(
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.parametrize("width", [1280, 768, 360])
+def test_intervals_can_be_compared_down_the_page(opened: Opener, page_of_three: Path, width: int) -> None:
+    page = opened(page_of_three, width=width)
+    boxes = [chart.bounding_box() for chart in page.locator("table.metrics svg").all()]
+    assert len(boxes) == 3
+    assert len({(round(box["x"], 1), round(box["width"], 1)) for box in boxes}) == 1
+
+
+@pytest.mark.parametrize("name", ["#sections", "table.metrics thead tr"])
+def test_links_and_headings_wrap_on_a_phone(opened: Opener, page_of_three: Path, name: str) -> None:
+    page = opened(page_of_three, width=360)
+    line = page.locator(name)
+    assert line.evaluate("(item) => item.scrollWidth <= item.clientWidth")
+    box = line.bounding_box()
+    for item in line.locator("> *").all():
+        assert item.bounding_box()["x"] + item.bounding_box()["width"] <= box["x"] + box["width"]
+
+
 def test_headings_sort_metrics(opened: Opener, page_of_three: Path) -> None:
     page = opened(page_of_three)
     heads = page.locator("table.metrics th[scope=col]")

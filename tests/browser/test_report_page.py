@@ -9,7 +9,7 @@ import pytest
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.llms import LexicalJudge
-from report_data import ANSWER, small
+from report_data import ANSWER, line, score, small, written
 
 from .conftest import Opener, until
 
@@ -98,6 +98,14 @@ def test_filters(opened: Opener, report: Path, fields: dict[str, str], rows: lis
     )
     until(page, "document.querySelector('#table tbody th')?.textContent === 'q3'")
     assert ids(page) == ["q3", "q1", "row 4", "q2"]
+
+
+def test_a_label_breaks_between_its_words(opened: Opener, tmp_path: Path) -> None:
+    row = line(1, {"id": "q"}, score("diagnosis", 0.0, label="right_unsupported"), score("faithfulness", 1.0))
+    written(tmp_path / "scores.jsonl", [row]).to_html(tmp_path / "labels.html")
+    label = opened(tmp_path / "labels.html").locator("#table .label")
+    parts = "(item) => [...item.childNodes].filter((part) => part.data).map((part) => part.data)"
+    assert label.evaluate(parts) == ["right_", "unsupported"]
 
 
 def test_headings_sort(opened: Opener, report: Path) -> None:

@@ -86,7 +86,7 @@ function cell(row, metric, number) {
 
 /** A score in a few signs: its value with a bar, or why there is none. */
 function scoreText(score, scale, better = null) {
-  const label = score.label ? el("span", { class: "label", dir: "auto" }, score.label) : null;
+  const label = score.label ? el("span", { class: "label", dir: "auto" }, breakable(score.label)) : null;
   if (score.state === "f") return [el("span", { class: "bad" }, sign("✘", ""), "failed"), label];
   if (score.value === null) return [el("span", { class: "open" }, sign("–", ""), "unscored"), label];
   const verdict = { y: el("span", { class: "good" }, sign("✔", "passed")), n: el("span", { class: "bad" }, sign("✘", "not passed")) };
