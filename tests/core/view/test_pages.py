@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.metrics import ExactMatch
 
 from .viewing import Viewing, asked, keys, text_of, viewing
 
@@ -105,3 +109,21 @@ def test_a_page_asks_about_the_rows_that_it_was_made_of(runs: Path, tmp_path: Pa
     assert asked(found, f"/run/{key}/", "index").json()["rows"]["ids"] == ["q1"]
     gone = found.client.get(f"/run/{key}/index?v=0123456789abcdef")
     assert (gone.status_code, gone.text) == (410, "This page is no longer kept by the viewer: load it again.\n")
+
+
+def test_a_page_has_the_name_in_the_list_and_says_what_was_scored_and_when(tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"id": "q1", "response": "yes", "reference": "yes"}\n')
+    evaluate(data, [ExactMatch()], run_dir=tmp_path / "runs" / "before", progress=False)
+    shutil.copy(tmp_path / "runs" / "before" / "scores.jsonl", tmp_path / "runs" / "after.jsonl")
+    for name, at in (("before/scores", 1_800_000_000), ("after", 1_700_000_000)):
+        os.utime(tmp_path / "runs" / f"{name}.jsonl", (at, at))
+    found = viewing(tmp_path / "runs")
+    before, after = (text_of(found, f"/run/{key}/") for key in keys(found))
+    assert '<h1 dir="auto">before</h1>' in before
+    assert re.search(r'<p class="kicker">ragmetrics report of <bdi>[^<]*data.jsonl</bdi></p>', before)
+    assert ">2027-01-15 08:00 UTC</dd>" in before
+    assert '<h1 dir="auto">after.jsonl</h1>' in after
+    assert '<p class="kicker">ragmetrics report</p>' in after
+    assert ">2023-11-14 22:13 UTC</dd>" in after
+    assert str(tmp_path / "runs") not in before + after

@@ -275,14 +275,14 @@ def run_content(
 
 
 def _header(run: Run, summary: Summary, name: str) -> Html:
-    source_of_rows = run.evaluation.source
+    scored = run.evaluation.source
     kicker = ["ragmetrics report"]
-    if name and source_of_rows not in ("", name):
-        kicker += [" of ", element("bdi", source_of_rows)]
+    if name and scored and run.evaluation.run_dir:  # a file of scores is its own source
+        kicker += [" of ", element("bdi", scored)]
     return joined(
         [
             element("p", *kicker, class_="kicker"),
-            element("h1", *title_of(name or source_of_rows or "Evaluation"), dir="auto"),
+            element("h1", *title_of(name or scored or "Evaluation"), dir="auto"),
             element("p", summary.sentence, class_="sentence", dir="auto"),
         ]
     )

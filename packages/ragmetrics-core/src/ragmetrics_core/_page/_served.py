@@ -74,8 +74,6 @@ def run_page(path: Path, name: str, most: int | None = None, note: str = "") -> 
         InvalidInput: the run cannot be read.
     """
     run = ScoredRows.of(LoadedRun.of(path, most))
-    if run.source == str(path):
-        run = replace(run, source=name)
     rows = RunRows(run)
     summary = summary_of(run, also=rows.add)
     with closing(Exchanges(run.run_dir, run.settings, rows.run.columns)) as exchanges:
