@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +189,65 @@ def test_links_are_not_followed(labelling: Labelling, run: Path, tmp_path: Path)
     assert labelling.send({"labels": [label(0)]})[0] == 422
     assert labelling.labels() == []
     assert not (tmp_path / "stolen.jsonl").exists()
+
+
+def test_a_folder_that_is_replaced_while_labels_are_given(labelling: Labelling, run: Path, tmp_path: Path) -> None:
+    assert labelling.send({"labels": [label(0)]})[0] == 200
+    (run / "labels").rename(tmp_path / "elsewhere")
+    before = (tmp_path / "elsewhere" / "labels.jsonl").read_bytes()
+    (run / "labels").symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    status, text = labelling.send({"labels": [label(1)]})
+    assert (status, "is a link: labels are saved in the folder of the run only" in text) == (422, True)
+    assert (tmp_path / "elsewhere" / "labels.jsonl").read_bytes() == before
+    (run / "labels").unlink()
+    assert labelling.send({"labels": [label(2)]})[0] == 200
+    assert [line["id"] for line in labelling.labels()] == ["q2"]
+    assert Labelling(run.parent).send({"labels": [label(3)]})[0] == 422  # there is still one writer
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no limits of files, and no named pipes")
+def test_a_full_disk_confirms_nothing(labelling: Labelling, run: Path) -> None:
+    import resource
+
+    assert labelling.send({"labels": [label(0)]})[0] == 200
+    path = run / "labels" / "labels.jsonl"
+    before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, hard))
+    try:
+        status, text = labelling.send({"labels": [label(1)]})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (status, "cannot be written: File too large" in text, path.read_bytes()) == (422, True, before)
+    assert labelling.send({"labels": [label(1)]})[0] == 200
+    assert len(labelling.labels()) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no limits of files, and no named pipes")
+def test_a_pipe_is_not_waited_for(labelling: Labelling, run: Path) -> None:
+    (run / "labels").mkdir()
+    os.mkfifo(run / "labels" / "labels.jsonl")
+    assert labelling.labels() == []
+    status, text = labelling.send({"labels": [label(0)]})
+    assert (status, "labels.jsonl is no file: labels cannot be saved" in text) == (422, True)
+
+
+@pytest.mark.parametrize("line", ["not JSON", "1", "{}", "null", "[" * 100_000, "\0"])
+def test_a_line_that_is_no_label_is_named(labelling: Labelling, run: Path, line: str) -> None:
+    labelling.send({"labels": [label(0)]})
+    with (run / "labels" / "labels.jsonl").open("a") as file:
+        file.write(f"{line}\n")
+    found = labelling.viewing.client.get(labelling.place)
+    said = "labels.jsonl, line 2, is no label: remove the line, or write it as the viewer writes labels"
+    assert (found.status_code, found.text) == (422, f"{said}\n")
+    assert said in labelling.viewing.client.get(f"/run/{labelling.key}/agreement").text
+
+
+def test_blank_texts_are_none(labelling: Labelling, run: Path) -> None:
+    """As in every file of labels; the texts None and null are texts."""
+    labelling.send({"labels": [label(0, claim=""), label(0, claim=None, annotator=" ada "), label(0, claim="None")]})
+    kept = [(line["annotator"], line["claim"]) for line in labelling.labels()]
+    assert kept == [(" ada ", None), ("ada", "None")]
 
 
 def test_a_file_of_scores_has_its_labels_beside_it(runs: Path, tmp_path: Path) -> None:

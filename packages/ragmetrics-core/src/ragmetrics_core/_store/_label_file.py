@@ -16,9 +16,9 @@ from threading import Lock
 from typing import Any
 
 from .._values._errors import InvalidInput
-from ._files import explain_errors, sync_to_disk
+from ._files import explain_errors, sync_to_disk, write_all
 from ._labels import COLUMNS, GIVEN, Scales, latest, quoted, read_labels
-from ._lock import only_writer, open_no_link
+from ._lock import LOCK, only_writer, open_no_link
 
 FOLDER, NAME = "labels", "labels.jsonl"
 LONGEST = {"id": 10_000, "claim": 50_000, "annotator": 200, "note": 10_000, "digest": 32}
@@ -39,16 +39,21 @@ class LabelFile:
         self._folder = run / FOLDER if run.is_dir() else run.with_name(f"{run.name}.{FOLDER}")
         self.path = self._folder / NAME
         self._held: ExitStack | None = None
+        self._place: tuple[int, int] | None = None
         self._lock = Lock()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return the labels and notes in force."""
+        """Return the labels and notes in force.
+
+        Raises:
+            InvalidInput: a line is no label; the message has its number.
+        """
         with self._lock:
-            if self._folder.is_symlink() or self.path.is_symlink() or not self.path.exists():
+            if self._folder.is_symlink() or self.path.is_symlink() or not self.path.is_file():
                 return []
             data = self.path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").split("\n")
-        values = [("", json.loads(line)) for line in whole if line.strip()]
+        values = [("", _label(number, line)) for number, line in enumerate(whole, 1) if line.strip()]
         return [value for _, value in latest(values) if value["label"] is not None or value["note"] is not None]
 
     def add(self, lines: Sequence[Mapping[str, Any]]) -> None:
@@ -63,26 +68,55 @@ class LabelFile:
         data = "".join(f"{json.dumps(line)}\n" for line in whole).encode()
         with self._lock, explain_errors(self.path):
             self._hold()
+            if self.path.exists() and not self.path.is_file():  # a pipe, for example, which would be waited for
+                raise InvalidInput(f"{self.path} is no file: labels cannot be saved")
             with open(self.path, "a+b", buffering=0, opener=open_no_link) as file:
                 file.seek(0)
-                kept = file.read()
-                if kept and not kept.endswith(b"\n"):  # cut by a kill
-                    file.truncate(kept.rfind(b"\n") + 1)
-                file.write(data)
-                sync_to_disk(file)
+                whole_lines = file.read().rfind(b"\n") + 1
+                file.truncate(whole_lines)  # a kill may have cut the last line
+                try:
+                    write_all(file, data)
+                    sync_to_disk(file)
+                except BaseException:  # the disk is full: what was not confirmed must not stay
+                    file.truncate(whole_lines)
+                    raise
 
     def _hold(self) -> None:
-        """Become the only writer, until this process ends."""
-        if self._held is not None:
-            return
+        """Become the only writer, until this process ends, or the folder is moved or replaced."""
         if self._folder.is_symlink():
             raise InvalidInput(f"{self._folder} is a link: labels are saved in the folder of the run only")
+        if self._held is not None and self._place == _place_of(self._folder / LOCK):
+            return
+        if self._held is not None:
+            self._held.close()
+            self._held = None
         held = ExitStack()
         try:
             held.enter_context(only_writer(self._folder))
         except InvalidInput as error:
             raise InvalidInput(f"labels of this run cannot be saved: {error}") from None
-        self._held = held
+        self._held, self._place = held, _place_of(self._folder / LOCK)
+
+
+def _place_of(path: Path) -> tuple[int, int] | None:
+    """Return the device and the number of a file, which say whether a path still leads to the same file; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _label(number: int, line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict) or not {"id", "metric", "label"} <= value.keys():
+        raise InvalidInput(
+            f"{NAME}, line {number}, is no label: remove the line, or write it as the viewer writes labels"
+        )
+    return {"note": None, **value}
 
 
 def checked_lines(given: Any, names: Collection[str], scales: Scales) -> list[dict[str, Any]]:

@@ -252,10 +252,18 @@ def latest(lines: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Any]]:
     kept: dict[Any, tuple[str, Any]] = {}
     for number, (place, value) in enumerate(lines):
         saved = isinstance(value, Mapping) and bool(value.get(GIVEN))
-        key = tuple(str(value.get(name)) for name in ("annotator", "id", "metric", "claim")) if saved else number
+        key: Any = number
+        if saved:
+            key = tuple(_as_compared(name, value.get(name)) for name in ("annotator", "id", "metric", "claim"))
         kept.pop(key, None)
         kept[key] = place, value
     return kept.values()
+
+
+def _as_compared(name: str, value: Any) -> str:
+    """Return the value of a field for comparison, without the blanks that a ``Label`` does not keep."""
+    text = "" if value is None else str(value)
+    return text.strip() if name == "annotator" or not text.strip() else text
 
 
 def _lines(source: Any) -> Iterator[tuple[str, Any]]:

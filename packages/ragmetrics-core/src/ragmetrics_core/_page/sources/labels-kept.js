@@ -51,7 +51,7 @@ function readStore(text) {
 function takeStored(text) {
   const stored = text ? JSON.parse(text) : {};
   const labels = (stored.labels || []).map((line) => checkedLine(line));
-  given.labels = new Map(labels.map((entry) => [keyOfLabel(entry), entry]));
+  if (!labelServer) given.labels = new Map(labels.map((entry) => [keyOfLabel(entry), entry])); // else the server has them
   given.seen = new Set((stored.seen || []).filter((row) => Number.isInteger(row)));
   given.weights = new Map((stored.weights || []).filter((item) => typeof item[1] === "number"));
   given.drawn = (stored.drawn || []).filter((row) => Number.isInteger(row) && row >= 0 && row < rowCount);
