@@ -193,6 +193,31 @@ def test_a_run_that_goes_on_is_followed(page: Any, serve: Serve, folder: Path) -
     until(page, "document.getElementById('live').hidden")
 
 
+def test_a_tab_that_shows_scores_takes_no_labels_out_of_another(page: Any, serve: Serve, folder: Path) -> None:
+    """Tabs of one browser share which rows were seen; the labels are with the server."""
+    page.goto(serve(folder))
+    page.wait_for_selector(READ)
+    page.click("tbody th a >> text=a.jsonl")
+    page.wait_for_selector("html[data-ready]")
+    place = page.url.partition("#")[0]
+    page.goto(f"{place}#labelling")
+    page.fill("#labels-annotator", "ada")
+    page.press("#labels-annotator", "Enter")
+    page.click("#labels-give-true")
+    file = folder / "a.jsonl.labels" / "labels.jsonl"
+    assert waiting.until(lambda: file.exists() and len(file.read_text().splitlines()) == 1)
+    other = page.context.new_page()
+    other.goto(place)
+    other.wait_for_selector("html[data-ready]")
+    other.click("#table tbody a >> nth=3")
+    other.wait_for_selector("#row h1")
+    page.bring_to_front()
+    page.click("#labels-give-false")
+    assert waiting.until(lambda: len(file.read_text().splitlines()) == 2)
+    assert [json.loads(line)["label"] for line in file.read_text().splitlines()] == [True, False]
+    page.wait_for_selector("text=Export 2 labels")
+
+
 def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, serve: Serve, folder: Path) -> None:
     page.goto(serve(folder))
     page.wait_for_selector(READ)
