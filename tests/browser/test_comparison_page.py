@@ -257,6 +257,21 @@ def test_a_row_opens_with_the_metric_that_the_filters_ask_for(
         page.locator("[role=tab][aria-selected=false]").click()  # which the next row does not keep
 
 
+def test_the_sentence_leads_to_the_rows_that_got_worse(opened: Opener, mixed: Path) -> None:
+    page = opened(mixed, "#rows&metric=faithfulness&text=q1")
+    page.get_by_role("link", name="Show the rows that got worse").click()
+    until(page, "location.hash === '#rows&kind=worse'")
+    check_rows(page, ["q2", "q1", "q3"])
+    assert -1 <= page.locator("#rows").bounding_box()["y"] < 900
+
+
+def test_a_comparison_in_which_nothing_got_worse_has_no_link_to_such_rows(opened: Opener, tmp_path: Path) -> None:
+    lines = [line(1, {"id": "q1"}, score("faithfulness", 0.5))]
+    one, two = written(tmp_path / "one.jsonl", lines), written(tmp_path / "two.jsonl", lines)
+    one.compare(two).to_html(tmp_path / "comparison.html")
+    assert opened(tmp_path / "comparison.html").locator(".sentence a").count() == 0
+
+
 def test_slices_lead_to_rows_and_an_address_to_one_that_only_one_run_has(opened: Opener, report: Path) -> None:
     page = opened(report)
     page.get_by_role("button", name="en", exact=True).first.click()

@@ -7,12 +7,20 @@ const chosenRecord = [0, 0]; // where a row stands several times in a run: which
 function startPage(found) {
   runNames = found.names;
   index.order.forEach((row, rank) => { ranks[row] = rank; });
+  linkWorse();
   for (const cell of document.querySelectorAll("#slices th[data-slice]")) {
     const { slice, value } = cell.dataset;
     if (!(own(index.metadata, slice) || []).includes(value ?? null)) continue;
     const choose = () => chooseSlice(slice, value ?? null);
     fill(cell, el("button", { type: "button", class: "link", dir: "auto", title: "Show these rows", onclick: choose }, cell.textContent));
   }
+}
+
+/** Lead from the sentence to the rows that got worse. */
+function linkWorse() {
+  if (ranks.every((_, row) => mostOf(row, WORSE) === 0)) return;
+  const link = el("a", { href: `#rows&kind=${WORSE}`, onclick: () => byId("rows").scrollIntoView() }, "Show the rows that got worse");
+  document.querySelector(".sentence").append(" ", link);
 }
 
 const recordsOf = ({ sides }) => sides.flat();
