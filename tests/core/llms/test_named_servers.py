@@ -405,6 +405,7 @@ class TestCapabilities:
         ("name", "form"), [("deepseek", "json"), ("lmstudio", "schema"), ("anthropic", "schema"), ("groq", "schema")]
     )
     def test_the_highest_form_of_reply_is_asked_first(self, name: str, form: str) -> None:
+        pytest.importorskip(PACKAGES.get(name, "openai"))
         assert llm_factory("m", name, api_key=KEY).structured == form
         assert llm_factory("m", name, api_key=KEY, structured="text").structured == "text"
 

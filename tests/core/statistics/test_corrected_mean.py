@@ -242,7 +242,7 @@ class TestNumbers:
         judged, labels = numbers(100, 1000)
         found = corrected_mean([1 - value for value in judged], labels, scale=UNIT)
         assert found.note is not None
-        assert found.note.startswith("the judge adds nothing: its scores do not tell")
+        assert found.note.startswith("the judge adds nothing: its scores do not show")
 
     def test_a_corrected_mean_beyond_the_scale_is_at_its_end(self) -> None:
         """The judge has seen better rows than the labelled ones, which are nearly perfect already."""

@@ -68,7 +68,8 @@ def calibrated(run: ScoredRows, labels: Any, metric: str | None, by: str | None,
         problems = {item.name: item.problem or (item.claims.problem if item.claims else None) for item in calibrations}
         raise InvalidInput("; ".join(f"{name}: {problem}" for name, problem in problems.items() if problem))
     name = str(run.run_dir or run.source or "this run")
-    return Calibration(name, calibrations, by, cluster, notes, run.doubt, run.caveats)
+    others = tuple(caveat for caveat in run.caveats if caveat != run.doubt)
+    return Calibration(name, calibrations, by, cluster, notes, run.doubt, others)
 
 
 def known_labels(run: ScoredRows, labels: Any, metric: str | None) -> list[Label]:
