@@ -193,14 +193,20 @@ def test_a_run_that_goes_on_is_followed(page: Any, serve: Serve, folder: Path) -
     until(page, "document.getElementById('live').hidden")
 
 
-def test_a_tab_that_shows_scores_takes_no_labels_out_of_another(page: Any, serve: Serve, folder: Path) -> None:
-    """Tabs of one browser share which rows were seen; the labels are with the server."""
-    page.goto(serve(folder))
+def label_mode(page: Any, address: str) -> str:
+    """Open label mode of a run; return the address of its page."""
+    page.goto(address)
     page.wait_for_selector(READ)
     page.click("tbody th a >> text=a.jsonl")
     page.wait_for_selector("html[data-ready]")
-    place = page.url.partition("#")[0]
+    place: str = page.url.partition("#")[0]
     page.goto(f"{place}#labelling")
+    return place
+
+
+def test_a_tab_that_shows_scores_takes_no_labels_out_of_another(page: Any, serve: Serve, folder: Path) -> None:
+    """Tabs of one browser share which rows were seen; the labels are with the server."""
+    place = label_mode(page, serve(folder))
     page.fill("#labels-annotator", "ada")
     page.press("#labels-annotator", "Enter")
     page.click("#labels-give-true")
@@ -219,12 +225,7 @@ def test_a_tab_that_shows_scores_takes_no_labels_out_of_another(page: Any, serve
 
 
 def test_labels_are_saved_as_they_are_given_and_seen_in_another_tab(page: Any, serve: Serve, folder: Path) -> None:
-    page.goto(serve(folder))
-    page.wait_for_selector(READ)
-    page.click("tbody th a >> text=a.jsonl")
-    page.wait_for_selector("html[data-ready]")
-    place = page.url.partition("#")[0]
-    page.goto(f"{place}#labelling")
+    place = label_mode(page, serve(folder))
     page.uncheck("#labels-further")
     page.fill("#labels-annotator", "ada")
     page.press("#labels-annotator", "Enter")

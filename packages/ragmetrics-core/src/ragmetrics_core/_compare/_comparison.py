@@ -16,6 +16,9 @@ from ._pairs import Paired
 from ._row_changes import RowChange
 from ._verdicts import Verdict
 
+MARGIN = 0.03
+"""The margin of a comparison unless the caller gives another: see ``Evaluation.compare``."""
+
 
 @dataclass(frozen=True)
 class MetricComparison:

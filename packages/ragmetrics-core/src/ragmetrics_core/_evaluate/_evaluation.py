@@ -13,7 +13,7 @@ from typing import Any
 
 from .._calibrate._calibration import Calibration
 from .._compare._blocks import MARKS, comparison_blocks
-from .._compare._comparison import ComparedRuns
+from .._compare._comparison import MARGIN, ComparedRuns
 from .._compare._drops import drop_evidence
 from .._compare._sentence import comparison_sentence
 from .._gate._decision import decide
@@ -122,7 +122,7 @@ class Evaluation(ScoredRows):
         other: Evaluation | str | os.PathLike[str],
         by: str | None = None,
         cluster: str | None = None,
-        margin: float = 0.03,
+        margin: float = MARGIN,
         allow_different_judges: bool = False,
         *,
         calibration: tuple[Calibration, Calibration] | None = None,

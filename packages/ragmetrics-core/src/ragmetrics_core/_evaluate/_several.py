@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from .._compare._blocks import MARKS
 from .._compare._compare import Rules
+from .._compare._comparison import MARGIN
 from .._compare._drops import drop_evidence
 from .._compare._several import (
     ComparedSeveral,
@@ -98,7 +99,7 @@ def compare_runs(
     baseline: int = 0,
     by: str | None = None,
     cluster: str | None = None,
-    margin: float = 0.03,
+    margin: float = MARGIN,
     allow_different_judges: bool = False,
     all_pairs: bool = False,
 ) -> Comparisons:

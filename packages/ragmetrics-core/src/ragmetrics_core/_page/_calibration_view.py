@@ -22,6 +22,7 @@ from .._show._blocks import Items, as_html
 from .._show._sentences import as_sentence
 from .._values._counts import count_of
 from .._values._tags import Html, element, joined
+from ._charts import across
 from ._page import caveat_section, section
 
 MOST_DIFFERING = 10
@@ -134,8 +135,7 @@ def _curve(item: MetricCalibration, threshold: float) -> Html:
 
 
 def _along(value: float, low: float, high: float) -> float:
-    share = (value - low) / (high - low) if high > low else 0.5
-    return MARGIN + min(max(share, 0.0), 1.0) * (WIDTH - 2 * MARGIN)
+    return across(value, low, high, WIDTH, 2 * MARGIN)
 
 
 def _up(kappa: float, floor: float) -> float:

@@ -57,8 +57,8 @@ def distribution(item: MetricSummary, values: Sequence[float]) -> Html | None:
     }
     bars = [_bar(place, counts[place] / max(counts), text) for place, text in words.items()]
     middle = HEIGHT + STRIP / 2 + 1
-    ends = [_across(limit, low, high, WIDTH, 2) for limit in (item.interval or ())[:2]]
-    means = [] if item.mean is None else [_across(item.mean, low, high, WIDTH, 2)]
+    ends = [across(limit, low, high, WIDTH, 2) for limit in (item.interval or ())[:2]]
+    means = [] if item.mean is None else [across(item.mean, low, high, WIDTH, 2)]
     return element(
         "svg",
         element("title", f"Distribution of {len(values)} values from {low:g} to {high:g}"),
@@ -85,7 +85,7 @@ def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> Html:
     return element("line", class_=kind, x1=f"{x1:.1f}", x2=f"{x2:.1f}", y1=y1, y2=y2)
 
 
-def _across(value: float, low: float, high: float, width: float, stroke: float) -> float:
+def across(value: float, low: float, high: float, width: float, stroke: float) -> float:
     """Return the position of a value on an axis from ``low`` to ``high``, with half a stroke of room at each end."""
     share = (value - low) / (high - low) if high > low else 0.5
     return min(max(share, 0.0), 1.0) * (width - stroke) + stroke / 2
@@ -139,20 +139,20 @@ def difference_chart(item: MetricComparison, share: float, *, ends: bool = True)
 def _difference_shapes(item: MetricComparison, reach: float) -> Iterator[Html]:
     """Return the margin as a band, the axis, 0, the interval and the difference."""
 
-    def across(value: float) -> float:
-        return _across(value, -reach, reach, AXIS_WIDTH, 3)
+    def place(value: float) -> float:
+        return across(value, -reach, reach, AXIS_WIDTH, 3)
 
-    left, middle = across(-item.margin), AXIS_HEIGHT / 2
-    band = {"x": f"{left:.1f}", "y": 0, "width": f"{across(item.margin) - left:.1f}", "height": AXIS_HEIGHT}
+    left, middle = place(-item.margin), AXIS_HEIGHT / 2
+    band = {"x": f"{left:.1f}", "y": 0, "width": f"{place(item.margin) - left:.1f}", "height": AXIS_HEIGHT}
     yield element("rect", element("title", f"margin: \u00b1{item.margin:.3g}"), class_="margin", **band)
     yield _line("axis", 0, AXIS_WIDTH, AXIS_HEIGHT - 1, AXIS_HEIGHT - 1)
     yield _line("zero", AXIS_WIDTH / 2, AXIS_WIDTH / 2, 0, AXIS_HEIGHT)
     if item.interval:
-        low, high = map(across, item.interval[:2])
+        low, high = map(place, item.interval[:2])
         yield _line("interval", low, high, middle, middle)
         for end in (low, high):
             yield _line("interval", end, end, middle - 5, middle + 5)
-    at = across(item.difference or 0.0)
+    at = place(item.difference or 0.0)
     yield _line("mean", at, at, middle - 9, middle + 9)
 
 

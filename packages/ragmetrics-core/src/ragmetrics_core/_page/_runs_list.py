@@ -14,6 +14,7 @@ from .._summary._tally import summary_of
 from .._values._counts import count_of, grouped
 from .._values._errors import RagmetricsError
 from .._values._tags import EMPTY, Html, element, joined
+from ._charts import across
 from ._page import breakable, section
 
 WIDTH, HEIGHT, EDGE = 240, 72, 6
@@ -113,8 +114,7 @@ def _trend(name: str, points: Sequence[tuple[FoundRun, MetricSummary]]) -> Html 
     step = (WIDTH - 2 * EDGE) / (len(known) - 1)
 
     def height(value: float) -> float:
-        share = (value - low) / (high - low) if high > low else 0.5
-        return HEIGHT - EDGE - min(max(share, 0.0), 1.0) * (HEIGHT - 2 * EDGE)
+        return HEIGHT - across(value, low, high, HEIGHT, 2 * EDGE)
 
     marks, path = [], []
     for at, (run, item) in enumerate(known):

@@ -15,6 +15,7 @@ from typing import Any
 
 from .._calibrate._calibrate import calibrated
 from .._compare._compare import compared
+from .._compare._comparison import MARGIN
 from .._run._scored_rows import ScoredRows
 from .._show._sentences import as_sentence
 from .._store._exchanges import Exchanges
@@ -117,10 +118,6 @@ def comparison_page(before: Path, after: Path, names: tuple[str, str]) -> Served
         len(content.order),
         _scales(runs[0].metrics),
     )
-
-
-MARGIN = 0.03
-"""The margin of a comparison, as that of ``Evaluation.compare``."""
 
 
 def _scales(metrics: Sequence[MetricColumn]) -> dict[str, tuple[float, float] | None]:

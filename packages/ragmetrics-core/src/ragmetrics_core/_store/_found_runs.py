@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -81,15 +82,19 @@ def _paths(folder: Path, depth: int) -> Iterator[Path]:
         if entry.is_dir(follow_symlinks=False):
             if depth < DEEPEST:
                 yield from _paths(path, depth + 1)
-        elif entry.is_file(follow_symlinks=False) and _is_file_of_scores(path):
-            yield path
+        elif entry.is_file(follow_symlinks=False):
+            state = entry.stat(follow_symlinks=False)
+            if _is_file_of_scores(path, (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)):
+                yield path
 
 
 def _is_directory_of_run(folder: Path) -> bool:
     return (folder / SCORES).is_file() and any((folder / name).is_file() for name in (ACCOUNT, LIVE))
 
 
-def _is_file_of_scores(path: Path) -> bool:
+@lru_cache(maxsize=10_000)
+def _is_file_of_scores(path: Path, _: tuple[int, ...]) -> bool:
+    """Look at the first bytes of a file, once for each of its states: pages that are open ask for the runs every second."""
     kind = path.suffix.lower()
     if kind not in LINES | SUFFIXES:
         return False

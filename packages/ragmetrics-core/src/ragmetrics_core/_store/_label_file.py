@@ -8,7 +8,7 @@ confirmed, so it is removed. One process writes, which holds the lock of the fol
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 from .._values._errors import InvalidInput
 from ._files import explain_errors, sync_to_disk, write_all
 from ._labels import COLUMNS, GIVEN, Scales, latest, quoted, read_labels
-from ._lock import LOCK, only_writer, open_no_link
+from ._lock import only_writer, open_no_link
 
 FOLDER, NAME = "labels", "labels.jsonl"
 LONGEST = {"id": 10_000, "claim": 50_000, "annotator": 200, "note": 10_000, "digest": 32}
@@ -38,8 +38,8 @@ class LabelFile:
     def __init__(self, run: Path) -> None:
         self._folder = run / FOLDER if run.is_dir() else run.with_name(f"{run.name}.{FOLDER}")
         self.path = self._folder / NAME
-        self._held: ExitStack | None = None
-        self._place: tuple[int, int] | None = None
+        self._life = ExitStack()
+        self._is_held: Callable[[], bool] = lambda: False
         self._lock = Lock()
 
     def lines(self) -> list[dict[str, Any]]:
@@ -85,26 +85,14 @@ class LabelFile:
         """Become the only writer, until this process ends, or the folder is moved or replaced."""
         if self._folder.is_symlink():
             raise InvalidInput(f"{self._folder} is a link: labels are saved in the folder of the run only")
-        if self._held is not None and self._place == _place_of(self._folder / LOCK):
+        if self._is_held():
             return
-        if self._held is not None:
-            self._held.close()
-            self._held = None
-        held = ExitStack()
+        self._life.close()
+        self._is_held = lambda: False
         try:
-            held.enter_context(only_writer(self._folder))
+            self._is_held = self._life.enter_context(only_writer(self._folder))
         except InvalidInput as error:
             raise InvalidInput(f"labels of this run cannot be saved: {error}") from None
-        self._held, self._place = held, _place_of(self._folder / LOCK)
-
-
-def _place_of(path: Path) -> tuple[int, int] | None:
-    """Return the device and the number of a file, which say whether a path still leads to the same file; None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _label(number: int, line: str) -> dict[str, Any]:

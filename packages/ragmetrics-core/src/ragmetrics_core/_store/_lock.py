@@ -22,7 +22,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -52,15 +52,17 @@ held: set[IO[bytes]] = set()
 
 
 @contextmanager
-def only_writer(path: Path | None) -> Iterator[None]:
+def only_writer(path: Path | None) -> Iterator[Callable[[], bool]]:
     """Hold the lock of a run directory during the block; the directory is made if there is none. None: a run without a directory.
+
+    The block gets a function that says whether the lock is still at its place: the directory may be moved or replaced.
 
     Raises:
         InvalidInput: another run writes there, the path cannot be a directory, or its file system supports no locks.
         RagmetricsError: the lock file cannot be written.
     """
     if path is None:
-        yield
+        yield lambda: True
         return
     check_directory(path)
     path = path.absolute()  # the program may change its working directory
@@ -72,7 +74,7 @@ def only_writer(path: Path | None) -> Iterator[None]:
             file.truncate(0)
             holder = {"host": socket.gethostname(), "process": os.getpid(), "started": _now()}
             file.write(json.dumps(holder).encode())
-        yield
+        yield lambda: _is_at(file, path / LOCK)
     finally:
         held.discard(file)
         if not file.closed:  # it is closed in a forked child

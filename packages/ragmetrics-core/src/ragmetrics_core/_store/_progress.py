@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -46,12 +47,10 @@ class Progress:
             return {"rows": len(self._rows), "means": means}
 
     def _read_lines(self, file: Any) -> None:
-        state = self._path.stat()
-        if (
-            state.st_dev,
-            state.st_ino,
-        ) != self._file or state.st_size < self._offset:  # another file, as at the end of a run
-            self._file, self._offset, self._rows = (state.st_dev, state.st_ino), 0, {}
+        state = os.fstat(file.fileno())
+        place = state.st_dev, state.st_ino
+        if place != self._file or state.st_size < self._offset:  # another file, as at the end of a run
+            self._file, self._offset, self._rows = place, 0, {}
         file.seek(self._offset)
         data = file.read(MOST_READ)
         for line in data[: data.rfind(b"\n") + 1].splitlines(keepends=True):

@@ -94,7 +94,7 @@ class Guard:
         await self._app(scope, _limited(receive), sending)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
-        """Return why a request is refused, whoever sends it; None if it is not."""
+        """Return why a request is refused before its token is looked at; None if it is not."""
         hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return Refusal(421, "This address is not served here.\n")

@@ -1,7 +1,7 @@
 """What the viewer knows of its folder: the runs, and what was made of them.
 
 A run is read in a thread of its own while requests wait only for a moment. Summaries of many runs are read one after the other,
-the latest first; the page of a run that somebody opens does not wait for them. What was read is kept until the files of the run
+the latest first; the page of a run that is opened does not wait for them. What was read is kept until the files of the run
 change. The pages that were opened last are kept, because the columns of a large run take much memory.
 """
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -287,6 +288,9 @@ class Clients(KeptClients):
         check_header("the Azure token", self._given_settings.get("azure_ad_token"))
         for name, value in header_texts(self._given_settings).items():
             check_header(f"the header {name!r} of the client", value)
+
+    def _load(self) -> None:
+        import_module("openai")
 
     def _can_be_rebuilt(self, *, asynchronous: bool) -> bool:
         return can_be_rebuilt(self._given, self._given_settings, asynchronous=asynchronous)

@@ -12,7 +12,6 @@ import threading
 import weakref
 from collections.abc import Mapping
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._support._threads import in_own_thread
@@ -46,7 +45,7 @@ class KeptClients:
 
     def _load(self) -> None:
         """Import the package."""
-        import_module("openai")
+        raise NotImplementedError
 
     def _new(self, *, asynchronous: bool) -> Any:
         """Return a new client, without retries unless ``_retrying``."""
